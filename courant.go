@@ -1,0 +1,116 @@
+// Package courant is the vocabulary of the platform: sources, what they
+// publish, and what becomes of it. It needs the standard library only and does
+// no I/O.
+package courant
+
+import "time"
+
+// Time is an instant that may be missing: the zero Time is written "" in JSON,
+// every other one as RFC 3339 in UTC.
+type Time struct{ time.Time }
+
+// MarshalJSON writes "" for the zero Time.
+func (t Time) MarshalJSON() ([]byte, error) {
+	if t.IsZero() {
+		return []byte(`""`), nil
+	}
+	return t.UTC().MarshalJSON()
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (t *Time) UnmarshalJSON(b []byte) error {
+	if string(b) == `""` || string(b) == "null" {
+		*t = Time{}
+		return nil
+	}
+	return t.Time.UnmarshalJSON(b)
+}
+
+// Person is an author; any field may be empty.
+type Person struct {
+	Name  string `json:"name"`
+	Email string `json:"email"`
+	URL   string `json:"url"`
+}
+
+// Enclosure is a file that an item carries. Length is in bytes, 0 if unknown.
+type Enclosure struct {
+	URL    string `json:"url"`
+	Type   string `json:"type"`
+	Length int64  `json:"length"`
+}
+
+// Feed is what a feed says of itself. URLs are absolute.
+type Feed struct {
+	Title       string   `json:"title"` // plain text
+	Link        string   `json:"link"`
+	Description string   `json:"description"` // plain text
+	Language    string   `json:"language"`
+	Rights      string   `json:"rights"`
+	Updated     Time     `json:"updated"`
+	Authors     []Person `json:"authors"`
+	Categories  []string `json:"categories"`
+	Hubs        []string `json:"hubs"` // WebSub
+	Self        string   `json:"self"`
+	TTL         int64    `json:"ttl_seconds"`
+	Image       string   `json:"image"`
+}
+
+// Item is one entry of a feed. Title is plain text; Summary and Content are
+// cleaned HTML; URLs are absolute.
+type Item struct {
+	ID         string      `json:"id"` // guid, atom:id
+	Link       string      `json:"link"`
+	Title      string      `json:"title"`
+	Summary    string      `json:"summary"`
+	Content    string      `json:"content"`
+	Published  Time        `json:"published"`
+	Updated    Time        `json:"updated"`
+	Language   string      `json:"language"`
+	Base       string      `json:"base"`
+	Rights     string      `json:"rights"`
+	Authors    []Person    `json:"authors"`
+	Categories []string    `json:"categories"`
+	Enclosures []Enclosure `json:"enclosures"`
+	Images     []string    `json:"images"` // in order of appearance, each once
+	Videos     []string    `json:"videos"`
+	Turbo      *bool       `json:"turbo"`     // the attribute of Turbo RSS, nil if absent
+	Withdrawn  bool        `json:"withdrawn"` // the source says that it is gone
+	Related    []string    `json:"related"`
+	Hash       string      `json:"hash"` // of the content, hexadecimal; see read/feed
+}
+
+// FeedLink is a feed that an HTML page offers.
+type FeedLink struct {
+	URL   string `json:"url"`
+	Title string `json:"title"`
+	Type  string `json:"type"`
+}
+
+// Warning is one thing that a reader had to heal or to leave out. Code is
+// stable; Line and Column count from 1, Column in characters; Text helps the
+// author.
+type Warning struct {
+	Code    string `json:"code"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Element string `json:"element"`
+	Text    string `json:"text"`
+}
+
+// Reading is what a reader made of one file.
+type Reading struct {
+	Format     string     `json:"format"`   // rss20, atom10, …, unknown
+	Encoding   string     `json:"encoding"` // what the bytes really are, WHATWG name, lower case
+	WellFormed bool       `json:"well_formed"`
+	Feed       Feed       `json:"feed"`
+	Items      []Item     `json:"items"`
+	Offers     []Offer    `json:"offers"`
+	Links      []FeedLink `json:"links"`
+	Warnings   []Warning  `json:"warnings"`
+}
+
+// Offer is a product of a catalogue.
+type Offer struct {
+	ID string `json:"id"`
+}
