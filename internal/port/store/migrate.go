@@ -1,0 +1,85 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+
+	"github.com/courant-platform/courant"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Dialect is what the one SQL text becomes for a database: what stands in place
+// of the comments /*lock*/ and /*skip*/ (row locks, the second passes over
+// locked rows) and /*clustered*/ (a table that is its primary key's tree).
+type Dialect struct {
+	Name                  goose.Dialect
+	Lock, Skip, Clustered string
+}
+
+// Text is the query in this dialect.
+func (d Dialect) Text(query string) string {
+	if !strings.Contains(query, "/*") {
+		return query
+	}
+	return strings.NewReplacer("/*lock*/", d.Lock, "/*skip*/", d.Skip, "/*clustered*/", d.Clustered).Replace(query)
+}
+
+// Migrate brings the tables up to date, each step in its own transaction. A
+// database that knows more steps than this program is refused.
+func (d Dialect) Migrate(ctx context.Context, db *sql.DB, options ...goose.ProviderOption) error {
+	steps, err := d.steps()
+	if err != nil {
+		return err
+	}
+	options = append(options, goose.WithGoMigrations(steps...), goose.WithDisableGlobalRegistry(true), goose.WithDisableVersioning(false))
+	p, err := goose.NewProvider(d.Name, db, nil, options...)
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	has, err := p.GetDBVersion(ctx)
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	if newest := steps[len(steps)-1].Version; has > newest {
+		return courant.Errorf(courant.Conflict,
+			"the database is of version %d, newer than this program, which knows versions up to %d: run a newer courant or restore an older copy", has, newest)
+	}
+	if _, err := p.Up(ctx); err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	return nil
+}
+
+// steps are the files of migrations/, whose names begin with their version.
+func (d Dialect) steps() ([]*goose.Migration, error) {
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	var steps []*goose.Migration
+	for _, name := range names {
+		text, err := migrations.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		version, err := strconv.ParseInt(strings.TrimPrefix(name, "migrations/")[:5], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("migration %s: %w", name, err)
+		}
+		up := &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, d.Text(string(text)))
+			return err
+		}}
+		steps = append(steps, goose.NewGoMigration(version, up, nil))
+	}
+	return steps, nil
+}

@@ -1,0 +1,190 @@
+-- Times are milliseconds since 1970 in UTC, 0 for none. Digests are the first
+-- 16 bytes of SHA-256. A column has one writer: the stage named beside it.
+
+-- What people registered (console, API, command line).
+CREATE TABLE sources (
+  id       BIGINT PRIMARY KEY,
+  name     TEXT NOT NULL UNIQUE,
+  kind     TEXT NOT NULL,
+  url      TEXT NOT NULL UNIQUE,
+  host     TEXT NOT NULL,
+  title    TEXT NOT NULL,
+  trusted  BOOLEAN NOT NULL,
+  added    BIGINT NOT NULL
+);
+
+-- What the platform learnt about a source.
+CREATE TABLE polls (
+  source          BIGINT PRIMARY KEY,
+  url             TEXT NOT NULL,              -- people; robot's starting point
+  host            TEXT NOT NULL,
+  part            INTEGER NOT NULL,           -- of the host; see leases
+  due             BIGINT NOT NULL,            -- schedule: next time to ask
+  spacing         BIGINT NOT NULL DEFAULT 0,  -- schedule: the interval now, ms
+  asked           BIGINT NOT NULL DEFAULT 0,  -- schedule: as-of of the newest ask
+  answered        BIGINT NOT NULL DEFAULT 0,  -- robot: as-of of the newest answer
+  checked         BIGINT NOT NULL DEFAULT 0,  -- robot: time of the newest answer
+  status          INTEGER NOT NULL DEFAULT 0, -- robot: of the newest answer, 0 for none
+  failures        INTEGER NOT NULL DEFAULT 0, -- robot: in a row
+  problem         TEXT NOT NULL DEFAULT '',   -- robot: why the last one failed
+  pending         BIGINT NOT NULL DEFAULT 0,  -- robot: as-of of the downloaded body
+  pending_blob    TEXT NOT NULL DEFAULT '',
+  pending_url     TEXT NOT NULL DEFAULT '',
+  pending_type    TEXT NOT NULL DEFAULT '',
+  pending_etag    TEXT NOT NULL DEFAULT '',
+  pending_changed TEXT NOT NULL DEFAULT '',
+  pending_body    BYTEA,
+  parsed          BIGINT NOT NULL DEFAULT 0,  -- parse: as-of of what was read last
+  etag            TEXT NOT NULL DEFAULT '',   -- parse: validators of what was read last
+  modified        TEXT NOT NULL DEFAULT '',
+  body            BYTEA,                      -- parse: digest of the bytes read last
+  changed         BIGINT NOT NULL DEFAULT 0,  -- parse: when something new was found last
+  rhythm          BIGINT NOT NULL DEFAULT 0,  -- parse: usual time between changes, ms
+  ttl             BIGINT NOT NULL DEFAULT 0,  -- parse: the feed's own wish, ms
+  items           INTEGER NOT NULL DEFAULT 0, -- parse: in the last file
+  report          TEXT NOT NULL DEFAULT ''    -- parse: warnings or the error, JSON
+);
+CREATE INDEX polls_due ON polls (due);
+CREATE INDEX polls_part ON polls (part);
+
+-- Single downloads: one row however many want the address. Whoever wants it
+-- inserts, robot answers, the consumer's own transaction deletes.
+CREATE TABLE fetches (
+  hash       BYTEA PRIMARY KEY,
+  url        TEXT NOT NULL,
+  host       TEXT NOT NULL,
+  part       INTEGER NOT NULL,
+  kind       TEXT NOT NULL,
+  priority   INTEGER NOT NULL,
+  wanted     BIGINT NOT NULL,              -- when it was wanted first
+  due        BIGINT NOT NULL,              -- robot: not before; 0 once answered
+  attempts   INTEGER NOT NULL DEFAULT 0,   -- robot
+  status     INTEGER NOT NULL DEFAULT 0,   -- robot: of the answer
+  answered   BIGINT NOT NULL DEFAULT 0,    -- robot: when
+  blob       TEXT NOT NULL DEFAULT '',     -- robot: the body
+  type       TEXT NOT NULL DEFAULT '',
+  problem    TEXT NOT NULL DEFAULT ''      -- robot: why there is no body
+);
+CREATE INDEX fetches_part ON fetches (part, answered, priority, wanted);
+CREATE INDEX fetches_answered ON fetches (kind, answered);
+
+-- What robot knows of a host.
+CREATE TABLE hosts (
+  host          TEXT PRIMARY KEY,
+  part          INTEGER NOT NULL,
+  robots        BYTEA,                       -- robots.txt, zstd
+  robots_status INTEGER NOT NULL DEFAULT 0,  -- 200 rules, 404 none, 503 nothing allowed
+  robots_until  BIGINT NOT NULL DEFAULT 0,
+  allowed       BIGINT NOT NULL DEFAULT 0,   -- next request not before
+  failures      INTEGER NOT NULL DEFAULT 0,  -- in a row
+  reason        TEXT NOT NULL DEFAULT '',    -- of the back-off
+  latency       BIGINT NOT NULL DEFAULT 0    -- ms, smoothed
+);
+
+-- Rights that one process has at a time: parts of the hosts, node prefixes.
+CREATE TABLE leases (
+  name  TEXT PRIMARY KEY,
+  owner TEXT NOT NULL,
+  until BIGINT NOT NULL,
+  epoch BIGINT NOT NULL
+);
+
+-- What each source said, and when: change is decided here.
+CREATE TABLE items (
+  source    BIGINT NOT NULL,
+  key       BYTEA NOT NULL,
+  url       BYTEA NOT NULL,
+  hash      BYTEA NOT NULL,
+  as_of     BIGINT NOT NULL,
+  withdrawn BOOLEAN NOT NULL,
+  PRIMARY KEY (source, key)
+) /*clustered*/;
+CREATE INDEX items_url ON items (url);
+
+-- Found, not yet live. parse writes a row, media counts its pictures, pages
+-- deletes it.
+CREATE TABLE documents (
+  url      BYTEA PRIMARY KEY,
+  address  TEXT NOT NULL,
+  source   BIGINT NOT NULL,
+  rank     INTEGER NOT NULL,             -- of the source for this address
+  as_of    BIGINT NOT NULL,
+  turn     INTEGER NOT NULL DEFAULT 0,   -- grows when something arrives after the release
+  state    INTEGER NOT NULL,             -- 0 found, 1 waits for media, 2 ready
+  missing  INTEGER NOT NULL DEFAULT 0,
+  due      BIGINT NOT NULL,              -- whoever's turn it is must have acted by then
+  fetched  BIGINT NOT NULL,
+  content  BYTEA NOT NULL,               -- courant.Document, JSON, zstd
+  trace    TEXT NOT NULL                 -- its story so far, JSON objects after each other
+);
+CREATE INDEX documents_due ON documents (due);
+
+-- The light pages. Listings read pages, readers read bodies.
+CREATE TABLE pages (
+  url       BYTEA PRIMARY KEY,
+  id        BIGINT NOT NULL UNIQUE,
+  address   TEXT NOT NULL,
+  host      TEXT NOT NULL,
+  source    BIGINT NOT NULL,
+  rank      INTEGER NOT NULL,
+  as_of     BIGINT NOT NULL,
+  withdrawn BOOLEAN NOT NULL,
+  hash      BYTEA NOT NULL,
+  revision  INTEGER NOT NULL,
+  title     TEXT NOT NULL,
+  language  TEXT NOT NULL,
+  picture   TEXT NOT NULL,
+  published BIGINT NOT NULL,
+  updated   BIGINT NOT NULL,
+  fetched   BIGINT NOT NULL,
+  stored    BIGINT NOT NULL,             -- when this hash first went live
+  printed   BIGINT NOT NULL
+) /*clustered*/;
+CREATE INDEX pages_source ON pages (source, id);
+CREATE INDEX pages_host ON pages (host, id);
+
+CREATE TABLE bodies (
+  url      BYTEA PRIMARY KEY,
+  document BYTEA NOT NULL,               -- courant.Document, JSON, zstd
+  html     BYTEA NOT NULL                -- the page, gzip
+);
+
+-- Pictures and videos by the digest of their address.
+CREATE TABLE media (
+  hash     BYTEA PRIMARY KEY,
+  url      TEXT NOT NULL,
+  state    INTEGER NOT NULL,             -- 0 wanted, 1 stored, 2 not to be had
+  problem  TEXT NOT NULL DEFAULT '',
+  content  TEXT NOT NULL DEFAULT '',     -- SHA-256 of the bytes, hexadecimal: the file's name
+  type     TEXT NOT NULL DEFAULT '',
+  size     BIGINT NOT NULL DEFAULT 0,
+  width    INTEGER NOT NULL DEFAULT 0,
+  height   INTEGER NOT NULL DEFAULT 0,
+  variants TEXT NOT NULL DEFAULT '[]',   -- [{"width","height","type","file"}]
+  changed  BIGINT NOT NULL DEFAULT 0
+);
+CREATE INDEX media_content ON media (content);
+
+-- Which document waits for which picture.
+CREATE TABLE waits (
+  media    BYTEA NOT NULL,
+  document BYTEA NOT NULL,
+  as_of    BIGINT NOT NULL,
+  PRIMARY KEY (media, document)
+) /*clustered*/;
+CREATE INDEX waits_document ON waits (document);
+
+-- What happened to a document, a row for each time that it was printed.
+CREATE TABLE events (
+  url   BYTEA NOT NULL,
+  as_of BIGINT NOT NULL,
+  at    BIGINT NOT NULL,
+  trace TEXT NOT NULL,
+  PRIMARY KEY (url, at)
+) /*clustered*/;
+
+-- Messages that follow from what has committed; the relay deletes them.
+CREATE TABLE outbox (
+  seq      BIGINT PRIMARY KEY,
+  messages BYTEA NOT NULL
+);

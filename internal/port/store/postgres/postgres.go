@@ -1,0 +1,152 @@
+// Package postgres is the driver of the store for many processes on many
+// machines: PostgreSQL 13 or later, or what speaks its protocol.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// Config says where the database is.
+type Config struct {
+	URL   string // postgres://… or key=value
+	Conns int    // 16 unless set
+}
+
+// DB is a pool of connections.
+type DB struct{ pool *pgxpool.Pool }
+
+func dialect() store.Dialect {
+	return store.Dialect{Name: goose.DialectPostgres, Lock: "FOR UPDATE", Skip: "FOR UPDATE SKIP LOCKED"}
+}
+
+// Open connects and brings the tables up to date, one process at a time.
+func Open(ctx context.Context, c Config) (*DB, error) {
+	pc, err := pgxpool.ParseConfig(c.URL)
+	if err != nil {
+		return nil, courant.Errorf(courant.Invalid, "the address of the database: %w", err)
+	}
+	pc.MaxConns = 16
+	if c.Conns > 0 {
+		pc.MaxConns = int32(c.Conns)
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, pc)
+	if err != nil {
+		return nil, fmt.Errorf("database: %w", err)
+	}
+	if err := migrate(ctx, pool); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("database %s on %s: %w", pc.ConnConfig.Database, pc.ConnConfig.Host, err)
+	}
+	return &DB{pool: pool}, nil
+}
+
+func migrate(ctx context.Context, pool *pgxpool.Pool) error {
+	locker, err := lock.NewPostgresSessionLocker()
+	if err != nil {
+		return err
+	}
+	db := stdlib.OpenDBFromPool(pool)
+	return errors.Join(dialect().Migrate(ctx, db, goose.WithSessionLocker(locker)), db.Close())
+}
+
+// Read runs f over one snapshot.
+func (db *DB) Read(ctx context.Context, f func(store.Conn) error) error {
+	return db.try(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
+}
+
+// Write runs f in a transaction of its own, again after a conflict.
+func (db *DB) Write(ctx context.Context, f func(store.Conn) error) error {
+	return db.try(ctx, pgx.TxOptions{}, f)
+}
+
+func (db *DB) try(ctx context.Context, o pgx.TxOptions, f func(store.Conn) error) error {
+	for tries := 1; ; tries++ {
+		err := kind(pgx.BeginTxFunc(ctx, db.pool, o, func(tx pgx.Tx) error {
+			return f(conn{ctx, tx})
+		}))
+		if tries == 5 || !conflict(err) {
+			return err
+		}
+	}
+}
+
+// conflict says that the same transaction may succeed at once.
+func conflict(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01")
+}
+
+// kind gives PostgreSQL's codes our kinds.
+func kind(err error) error {
+	var e *pgconn.PgError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e) && e.Code == "53100":
+		return errors.Join(store.ErrFull, courant.Busy, err)
+	case errors.As(err, &e) && (e.Code[:2] == "53" || e.Code[:2] == "57" || e.Code[:2] == "40"):
+		return errors.Join(courant.Busy, err)
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ECONNRESET):
+		return errors.Join(courant.Busy, err)
+	}
+	return err
+}
+
+// Now is the server's clock.
+func (db *DB) Now(ctx context.Context) (now time.Time, err error) {
+	err = db.pool.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now)
+	return now, kind(err)
+}
+
+// Exclusive is false: any number of processes share the database.
+func (db *DB) Exclusive() bool { return false }
+
+// Prepare checks a statement.
+func (db *DB) Prepare(ctx context.Context, query string) error {
+	return db.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
+		_, err := c.Conn().Prepare(ctx, "", dialect().Text(query))
+		return err
+	})
+}
+
+// Close waits for the connections in use.
+func (db *DB) Close() error {
+	db.pool.Close()
+	return nil
+}
+
+type conn struct {
+	ctx context.Context // of this transaction, which the value does not outlive
+	tx  pgx.Tx
+}
+
+func (c conn) Exec(query string, args ...any) (int64, error) {
+	tag, err := c.tx.Exec(c.ctx, dialect().Text(query), args...)
+	return tag.RowsAffected(), err
+}
+
+func (c conn) Query(query string, args ...any) (store.Rows, error) {
+	r, err := c.tx.Query(c.ctx, dialect().Text(query), args...)
+	return rows{r}, err
+}
+
+type rows struct{ pgx.Rows }
+
+func (r rows) Close() error {
+	r.Rows.Close()
+	return r.Err()
+}

@@ -1,0 +1,195 @@
+// Package store is the truth: every unit of work is a row with a state and a
+// due time. It gives stages transactions over SQL, in one text for SQLite and
+// PostgreSQL, and the outbox that makes state and message commit together. It
+// promises that what Write returned nil for survives a crash, and that every
+// message emitted in it is published at least once.
+package store
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/courant-platform/courant"
+)
+
+// Conn runs statements inside one transaction of a driver. Parameters are
+// written $1, $2, … and first appear in ascending order.
+type Conn interface {
+	Exec(query string, args ...any) (int64, error)
+	Query(query string, args ...any) (Rows, error)
+}
+
+// Rows is the part of database/sql's rows that readers need.
+type Rows interface {
+	Next() bool
+	Scan(dest ...any) error
+	Err() error
+	Close() error
+}
+
+// Driver opens transactions. Write runs f at most once for each time that it
+// returns, rolls back what f did when f fails, and may commit many small
+// transactions as one group; Read may see any committed state. Both return
+// errors of kind courant.Busy when the same call may succeed later.
+type Driver interface {
+	Read(ctx context.Context, f func(Conn) error) error
+	Write(ctx context.Context, f func(Conn) error) error
+	// Now is the store's clock: one for every process that shares the store.
+	Now(ctx context.Context) (time.Time, error)
+	// Prepare checks a statement without running it.
+	Prepare(ctx context.Context, query string) error
+	// Exclusive says that no other process can have the store open.
+	Exclusive() bool
+	Close() error
+}
+
+// Store is a driver with the rules above it.
+type Store struct {
+	driver Driver
+	log    *slog.Logger
+	bells  chan bell
+	seq    atomic.Int64
+	clock  clock
+	full   fullness
+}
+
+// Open returns the store over a driver. Where no other process can have it open,
+// the leases that an earlier one left are ended.
+func Open(ctx context.Context, d Driver, log *slog.Logger) (*Store, error) {
+	s := &Store{driver: d, log: log, bells: make(chan bell, 1<<12)}
+	if err := s.clock.set(ctx, d); err != nil {
+		return nil, err
+	}
+	if d.Exclusive() {
+		return s, s.forget(ctx)
+	}
+	return s, nil
+}
+
+// Read runs f over committed state.
+func (s *Store) Read(ctx context.Context, f func(Reader) error) error {
+	return s.driver.Read(ctx, func(c Conn) error { return f(Reader{c}) })
+}
+
+// Write runs f in one transaction: all of its changes and messages, or none.
+// f may run again after a conflict with another process.
+func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
+	var tx *Tx
+	err := s.driver.Write(ctx, func(c Conn) error {
+		tx = &Tx{Reader: Reader{c}, now: s.Now()}
+		if err := f(tx); err != nil {
+			return err
+		}
+		return s.putOutbox(tx)
+	})
+	s.full.note(err, s.log)
+	if err == nil && tx.bell.seq != 0 {
+		s.ring(tx.bell)
+	}
+	return err
+}
+
+// Now is the store's clock, to the millisecond.
+func (s *Store) Now() time.Time { return s.clock.now() }
+
+// Prepare checks a statement without running it.
+func (s *Store) Prepare(ctx context.Context, query string) error {
+	return s.driver.Prepare(ctx, query)
+}
+
+// Exclusive says that no other process can have the store open.
+func (s *Store) Exclusive() bool { return s.driver.Exclusive() }
+
+// Close ends the driver.
+func (s *Store) Close() error { return s.driver.Close() }
+
+// Reader runs queries.
+type Reader struct{ conn Conn }
+
+// Rows calls scan for every row of a query.
+func (r Reader) Rows(scan func(Rows) error, query string, args ...any) error {
+	rows, err := r.conn.Query(query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Row is the one row of a query.
+func (r Reader) Row(query string, args ...any) Row { return Row{r, query, args} }
+
+// Row waits for its Scan.
+type Row struct {
+	reader Reader
+	query  string
+	args   []any
+}
+
+// Scan reads the row; courant.NotFound if there is none.
+func (r Row) Scan(dest ...any) error {
+	found := false
+	err := r.reader.Rows(func(rows Rows) error {
+		if found {
+			return nil
+		}
+		found = true
+		return rows.Scan(dest...)
+	}, r.query, r.args...)
+	if err == nil && !found {
+		return errNoRow
+	}
+	return err
+}
+
+var errNoRow = courant.Errorf(courant.NotFound, "no such row")
+
+// Tx is one transaction; it lives inside the function that Write was given.
+type Tx struct {
+	Reader
+	now  time.Time
+	bell bell
+}
+
+// Now is the store's clock at the start of the transaction.
+func (tx *Tx) Now() time.Time { return tx.now }
+
+// Exec runs a statement and returns how many rows it changed.
+func (tx *Tx) Exec(query string, args ...any) (int64, error) {
+	return tx.conn.Exec(query, args...)
+}
+
+// Emit adds messages that are published after the transaction has committed,
+// at least once each, and never if it fails.
+func (tx *Tx) Emit(topic string, payloads [][]byte) {
+	if len(payloads) > 0 {
+		tx.bell.messages = append(tx.bell.messages, message{topic, payloads})
+	}
+}
+
+// Millis is how the store keeps times: milliseconds since 1970, 0 for none.
+func Millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// Time is the inverse of Millis, in UTC.
+func Time(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// NoRow says whether err is the absence of a row.
+func NoRow(err error) bool { return errors.Is(err, courant.NotFound) }

@@ -1,0 +1,238 @@
+// Package storetest says what a driver of the store must do, and opens every
+// driver for the tests of those who use the store.
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/port/store/postgres"
+	"github.com/courant-platform/courant/internal/port/store/sqlite"
+)
+
+// Each runs f over a fresh store of every driver.
+func Each(t *testing.T, f func(t *testing.T, s *store.Store)) {
+	t.Run("sqlite in memory", func(t *testing.T) { f(t, Memory(t)) })
+	t.Run("sqlite in a file", func(t *testing.T) {
+		d, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "courant.db")})
+		f(t, open(t, d, err))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		d, err := postgres.Open(t.Context(), postgres.Config{URL: Postgres(t)})
+		f(t, open(t, d, err))
+	})
+}
+
+// Memory is a fresh store in memory.
+func Memory(t testing.TB) *store.Store {
+	d, err := sqlite.Open(t.Context(), sqlite.Config{})
+	return open(t, d, err)
+}
+
+func open(t testing.TB, d store.Driver, err error) *store.Store {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s, err := store.Open(t.Context(), d, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Run is the suite. open gives a fresh and empty driver.
+func Run(t *testing.T, driver func(t *testing.T) store.Driver) {
+	for _, c := range []struct {
+		name string
+		test func(*testing.T, *store.Store)
+	}{
+		{"a transaction that fails leaves nothing", failedLeavesNothing},
+		{"a panic inside a transaction reaches its caller and leaves nothing", panicLeavesNothing},
+		{"one failed transaction does not harm those that run beside it", neighboursUnharmed},
+		{"what Write returned nil for is read by everyone", writtenIsRead},
+		{"a cancelled caller does not harm the others", cancelledCaller},
+		{"a row that is not there is NotFound", missingRow},
+		{"increments of many writers are all kept", increments},
+		{"a message of a committed transaction is published and forgotten", published},
+		{"a message of a failed transaction is never published", neverPublished},
+		{"a message whose publishing failed is published later", publishedLater},
+		{"messages left by a process that died are published", orphans},
+		{"a lease has one owner, and its epoch tells successors apart", leases},
+		{"a statement that is wrong is refused by Prepare", prepare},
+		{"the clock does not run backwards", clock},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.test(t, open(t, driver(t), nil)) })
+	}
+}
+
+const (
+	addHost   = `INSERT INTO hosts (host, part) VALUES ($1, 0)`
+	countHost = `SELECT COUNT(*) FROM hosts`
+	bumpHost  = `UPDATE hosts SET failures = failures + 1 WHERE host = $1`
+	failures  = `SELECT failures FROM hosts WHERE host = $1`
+)
+
+var errMine = errors.New("mine")
+
+func insert(name string) func(*store.Tx) error {
+	return func(tx *store.Tx) error {
+		_, err := tx.Exec(addHost, name)
+		return err
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func number(t *testing.T, s *store.Store, query string, args ...any) (n int) {
+	t.Helper()
+	must(t, s.Read(t.Context(), func(r store.Reader) error { return r.Row(query, args...).Scan(&n) }))
+	return n
+}
+
+func failedLeavesNothing(t *testing.T, s *store.Store) {
+	err := s.Write(t.Context(), func(tx *store.Tx) error {
+		return errors.Join(insert("a")(tx), errMine)
+	})
+	if !errors.Is(err, errMine) {
+		t.Errorf("the caller got %v", err)
+	}
+	if n := number(t, s, countHost); n != 0 {
+		t.Errorf("%d rows are left", n)
+	}
+}
+
+func panicLeavesNothing(t *testing.T, s *store.Store) {
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		s.Write(t.Context(), func(tx *store.Tx) error {
+			insert("a")(tx)
+			panic("mine")
+		})
+	}()
+	must(t, s.Write(t.Context(), insert("b")))
+	if n := number(t, s, countHost); n != 1 {
+		t.Errorf("%d rows, want the second alone", n)
+	}
+}
+
+func neighboursUnharmed(t *testing.T, s *store.Store) {
+	var all sync.WaitGroup
+	for i := range 200 {
+		all.Go(func() {
+			err := s.Write(t.Context(), func(tx *store.Tx) error {
+				err := insert(fmt.Sprint(i))(tx)
+				if i%3 == 0 {
+					return errMine
+				}
+				if i%3 == 1 { // breaks a constraint, which ends a transaction on PostgreSQL
+					return insert(fmt.Sprint(i))(tx)
+				}
+				return err
+			})
+			if (err == nil) != (i%3 == 2) {
+				t.Errorf("transaction %d: %v", i, err)
+			}
+		})
+	}
+	all.Wait()
+	if n := number(t, s, countHost); n != 66 {
+		t.Errorf("%d rows, want those of the 66 that succeeded", n)
+	}
+}
+
+func writtenIsRead(t *testing.T, s *store.Store) {
+	for i := range 50 {
+		must(t, s.Write(t.Context(), insert(fmt.Sprint(i))))
+		if n := number(t, s, countHost); n != i+1 {
+			t.Fatalf("%d rows after %d writes", n, i+1)
+		}
+	}
+}
+
+func cancelledCaller(t *testing.T, s *store.Store) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Write(ctx, insert("a")); err == nil {
+		t.Error("a cancelled caller wrote")
+	}
+	must(t, s.Write(t.Context(), insert("b")))
+	if n := number(t, s, countHost); n != 1 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+func missingRow(t *testing.T, s *store.Store) {
+	err := s.Read(t.Context(), func(r store.Reader) error {
+		var n int
+		return r.Row(failures, "nobody").Scan(&n)
+	})
+	if !store.NoRow(err) || !errors.Is(err, courant.NotFound) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func increments(t *testing.T, s *store.Store) {
+	must(t, s.Write(t.Context(), insert("a")))
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 25 {
+				if err := s.Write(t.Context(), func(tx *store.Tx) error {
+					_, err := tx.Exec(bumpHost, "a")
+					return err
+				}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if n := number(t, s, failures, "a"); n != 200 {
+		t.Errorf("%d of 200 increments kept", n)
+	}
+}
+
+func prepare(t *testing.T, s *store.Store) {
+	if s.Prepare(t.Context(), "SELECT nothing FROM nowhere") == nil {
+		t.Error("a wrong statement passed")
+	}
+	must(t, s.Prepare(t.Context(), countHost))
+}
+
+func clock(t *testing.T, s *store.Store) {
+	last := s.Now()
+	for range 1000 {
+		now := s.Now()
+		if now.Before(last) {
+			t.Fatalf("%v after %v", now, last)
+		}
+		last = now
+	}
+	if d := time.Since(last).Abs(); d > time.Minute {
+		t.Errorf("the clock is %v off", d)
+	}
+}
