@@ -1,6 +1,9 @@
 package courant
 
-import "time"
+import (
+	"hash/fnv"
+	"time"
+)
 
 // SourceKind says how a source is read.
 type SourceKind string
@@ -23,4 +26,17 @@ type Source struct {
 	Title   string     `json:"title"`
 	Trusted bool       `json:"trusted"` // may speak for every URL
 	Added   time.Time  `json:"added"`
+}
+
+// Parts is how many parts the hosts are divided into; a robot holds the lease
+// of whole parts.
+const Parts = 256
+
+// Part is the part of a host, from 0 to Parts-1. It is kept in the store, so
+// that it must not change. Give it the registrable domain: then the hosts of
+// one owner share a robot.
+func Part(domain string) int {
+	h := fnv.New32a()
+	h.Write([]byte(domain))
+	return int(h.Sum32() % Parts)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // Conn runs statements inside one transaction of a driver. Parameters are
-// written $1, $2, … and first appear in ascending order.
+// written $1, $2, …
 type Conn interface {
 	Exec(query string, args ...any) (int64, error)
 	Query(query string, args ...any) (Rows, error)

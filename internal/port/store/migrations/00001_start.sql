@@ -17,8 +17,8 @@ CREATE TABLE sources (
 CREATE TABLE polls (
   source          BIGINT PRIMARY KEY,
   url             TEXT NOT NULL,              -- people; robot's starting point
-  host            TEXT NOT NULL,
-  part            INTEGER NOT NULL,           -- of the host; see leases
+  origin          TEXT NOT NULL,              -- of the address: scheme, host and port
+  part            INTEGER NOT NULL,           -- of the origin's domain; see leases
   due             BIGINT NOT NULL,            -- schedule: next time to ask
   spacing         BIGINT NOT NULL DEFAULT 0,  -- schedule: the interval now, ms
   asked           BIGINT NOT NULL DEFAULT 0,  -- schedule: as-of of the newest ask
@@ -45,14 +45,15 @@ CREATE TABLE polls (
   report          TEXT NOT NULL DEFAULT ''    -- parse: warnings or the error, JSON
 );
 CREATE INDEX polls_due ON polls (due);
-CREATE INDEX polls_part ON polls (part);
+CREATE INDEX polls_asked ON polls (part) WHERE asked > answered;
+CREATE INDEX polls_pending ON polls (checked) WHERE pending > parsed;
 
 -- Single downloads: one row however many want the address. Whoever wants it
 -- inserts, robot answers, the consumer's own transaction deletes.
 CREATE TABLE fetches (
   hash       BYTEA PRIMARY KEY,
   url        TEXT NOT NULL,
-  host       TEXT NOT NULL,
+  origin     TEXT NOT NULL,
   part       INTEGER NOT NULL,
   kind       TEXT NOT NULL,
   priority   INTEGER NOT NULL,
@@ -68,9 +69,10 @@ CREATE TABLE fetches (
 CREATE INDEX fetches_part ON fetches (part, answered, priority, wanted);
 CREATE INDEX fetches_answered ON fetches (kind, answered);
 
--- What robot knows of a host.
+-- What robot knows of a host: scheme, name and port, since each such origin has
+-- a robots.txt of its own.
 CREATE TABLE hosts (
-  host          TEXT PRIMARY KEY,
+  origin        TEXT PRIMARY KEY,
   part          INTEGER NOT NULL,
   robots        BYTEA,                       -- robots.txt, zstd
   robots_status INTEGER NOT NULL DEFAULT 0,  -- 200 rules, 404 none, 503 nothing allowed
@@ -187,4 +189,11 @@ CREATE TABLE events (
 CREATE TABLE outbox (
   seq      BIGINT PRIMARY KEY,
   messages BYTEA NOT NULL
+);
+
+-- Who may use the API: the SHA-256 of each token, never the token.
+CREATE TABLE tokens (
+  hash  BYTEA PRIMARY KEY,
+  name  TEXT NOT NULL,
+  added BIGINT NOT NULL
 );

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/courant-platform/courant/internal/kit/jsonline"
+)
+
+// table prints rows, the first of which names the columns; as JSON, an object a
+// row.
+func (f *flags) table(rows [][]string) error {
+	if f.json {
+		for _, row := range rows[1:] {
+			object := map[string]string{}
+			for i, name := range rows[0] {
+				object[name] = row[i]
+			}
+			if err := jsonline.Write(os.Stdout, object); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
+	for i, row := range rows {
+		if i == 0 {
+			row = upper(row)
+		}
+		if _, err := w.Write([]byte(strings.Join(row, "\t") + "\n")); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+func upper(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = strings.ToUpper(n)
+	}
+	return out
+}
+
+// printable drops what would move a terminal's cursor.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, s)
+}

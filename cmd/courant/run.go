@@ -1,0 +1,79 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/courant-platform/courant/internal/app"
+)
+
+func (f *flags) run() *cobra.Command {
+	var listen, zone string
+	var sample bool
+	c := &cobra.Command{
+		Use: "run [ROLE…]", Short: "Run the platform, or some of its roles",
+		Example: "  courant run\n  courant run --sample\n  courant run robot parse --config courant.toml",
+		RunE: func(cmd *cobra.Command, roles []string) error {
+			c, err := f.load()
+			if err != nil {
+				return err
+			}
+			if listen != "" {
+				c.HTTP.Listen = listen
+			}
+			if err := c.Check(roles); err != nil {
+				return usageError{err}
+			}
+			return app.Run(cmd.Context(), c, app.Options{Roles: roles, Data: f.data, Sample: sample, Out: os.Stdout})
+		},
+	}
+	c.Flags().StringVar(&listen, "listen", "", "address of the pages and the API (default 127.0.0.1:8080)")
+	c.Flags().StringVar(&zone, "zone", "", "name of the zone that this process is in")
+	c.Flags().BoolVar(&sample, "sample", false, "collect a small web that is built in, to see it work")
+	return c
+}
+
+func (f *flags) roles() *cobra.Command {
+	return &cobra.Command{
+		Use: "roles", Short: "Show the role table", Example: "  courant roles", Args: args(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error { return f.table(roleRows()) },
+	}
+}
+
+func roleRows() [][]string {
+	rows := [][]string{{"role", "does"}}
+	for _, r := range app.Roles() {
+		rows = append(rows, []string{r.Name, r.Does})
+	}
+	return rows
+}
+
+func (f *flags) showConfig() *cobra.Command {
+	return &cobra.Command{
+		Use: "config", Short: "Show the effective configuration, with what each key means",
+		Example: "  courant config\n  courant config --config courant.toml", Args: args(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			c, err := f.load()
+			if err != nil {
+				return err
+			}
+			text, err := c.Text()
+			if err != nil {
+				return err
+			}
+			_, err = os.Stdout.WriteString(text)
+			return err
+		},
+	}
+}
+
+func (f *flags) version() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Show the version", Example: "  courant version", Args: args(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := os.Stdout.WriteString("courant " + app.Version() + "\n")
+			return err
+		},
+	}
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/front/api"
+	"github.com/courant-platform/courant/internal/kit/jsonline"
+)
+
+func (f *flags) source() *cobra.Command {
+	c := &cobra.Command{Use: "source", Short: "Add, list, show, remove, import and export sources",
+		Example: "  courant source add https://example.org/feed.xml\n  courant source import subscriptions.opml"}
+	c.AddCommand(f.sourceAdd(), f.sourceList(), f.sourceShow(), f.sourceRemove(), f.sourceImport(), f.sourceExport())
+	c.RunE = func(_ *cobra.Command, given []string) error {
+		return usageError{fmt.Errorf("write one of: source add, list, show, remove, import, export")}
+	}
+	return c
+}
+
+func (f *flags) sourceAdd() *cobra.Command {
+	var n api.NewSource
+	c := &cobra.Command{
+		Use: "add URL…", Short: "Add sources",
+		Example: "  courant source add https://example.org/feed.xml", Args: args(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, urls []string) error {
+			r, err := f.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			for _, u := range urls {
+				n.URL = u
+				var added api.Added
+				if err := r.Do(cmd.Context(), http.MethodPost, "/api/v1/sources", n, &added); err != nil {
+					return err
+				}
+				if err := f.showAdded(cmd.Context(), r, added); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&n.Name, "name", "", "short name; made of the address unless given")
+	c.Flags().StringVar(&n.Title, "title", "", "title for people")
+	c.Flags().StringVar((*string)(&n.Kind), "kind", "feed", "how it is read")
+	c.Flags().BoolVar(&n.Trusted, "trusted", false, "it may speak for addresses of every host")
+	return c
+}
+
+func (f *flags) sourceList() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List all sources", Example: "  courant source list", Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var all []api.SourceState
+			if err := f.get(cmd, "/api/v1/sources", &all); err != nil {
+				return err
+			}
+			if f.json {
+				for _, s := range all {
+					if err := jsonline.Write(os.Stdout, s); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			if len(all) == 0 {
+				fmt.Println("There are no sources yet. Add one: courant source add https://example.org/feed.xml")
+				return nil
+			}
+			rows := [][]string{{"name", "state", "items", "checked", "url"}}
+			for _, s := range all {
+				rows = append(rows, []string{s.Name, health(s), strconv.Itoa(s.Items), short(s.Checked), printable(s.URL)})
+			}
+			return f.table(rows)
+		},
+	}
+}
+
+// health is the state of a source in a word or two.
+func health(s api.SourceState) string {
+	switch {
+	case s.Checked.IsZero():
+		return "new"
+	case s.Failures > 0:
+		return fmt.Sprintf("failing (%d)", s.Failures)
+	case s.Items == 0 && len(s.Report) > 0:
+		return "unreadable"
+	}
+	return "ok"
+}
+
+func short(t courant.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05")
+}
+
+func (f *flags) sourceShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show NAME|URL", Short: "Show one source and how it fares", Example: "  courant source show example.org-feed",
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			var s api.SourceState
+			if err := f.get(cmd, "/api/v1/sources/"+url.PathEscape(names[0]), &s); err != nil {
+				return err
+			}
+			if f.json {
+				return jsonline.Write(os.Stdout, s)
+			}
+			return showSource(s)
+		},
+	}
+}
+
+func (f *flags) sourceRemove() *cobra.Command {
+	return &cobra.Command{
+		Use: "remove NAME|URL", Short: "Take a source off; its pages stay", Example: "  courant source remove example.org-feed",
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			r, err := f.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			var s courant.Source
+			if err := r.Do(cmd.Context(), http.MethodDelete, "/api/v1/sources/"+url.PathEscape(names[0]), nil, &s); err != nil {
+				return err
+			}
+			if f.json {
+				return jsonline.Write(os.Stdout, s)
+			}
+			fmt.Printf("removed %s, %s\n", s.Name, s.URL)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/app"
+	"github.com/courant-platform/courant/internal/front/api"
+	"github.com/courant-platform/courant/internal/kit/jsonline"
+)
+
+// firstLook is how long `source add` waits to say what the source gives.
+const firstLook = 15 * time.Second
+
+// showAdded says what became of a new source and, where a courant runs, what its
+// first download brought.
+func (f *flags) showAdded(ctx context.Context, r *app.Remote, added api.Added) error {
+	if f.json {
+		return jsonline.Write(os.Stdout, added)
+	}
+	s := added.Source
+	if added.Known {
+		fmt.Printf("%s is there already, as %s\n", s.URL, s.Name)
+		return nil
+	}
+	fmt.Printf("added %s as %s\n", s.URL, s.Name)
+	if !r.Running {
+		fmt.Println("It will be asked as soon as courant runs: courant run")
+		return nil
+	}
+	late := time.NewTimer(firstLook)
+	defer late.Stop()
+	for {
+		var state api.SourceState
+		if err := r.Do(ctx, http.MethodGet, "/api/v1/sources/"+url.PathEscape(s.Name), nil, &state); err != nil {
+			return err
+		}
+		if state.Read {
+			return showFirst(state)
+		}
+		select {
+		case <-late.C:
+			fmt.Printf("It has not answered yet: courant source show %s\n", s.Name)
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// sourceReport is what parse says of a download.
+type sourceReport struct {
+	Error    string             `json:"error"`
+	Links    []courant.FeedLink `json:"links"`
+	Warnings []courant.Warning  `json:"warnings"`
+	More     int                `json:"more"`
+}
+
+func reportOf(s api.SourceState) (r sourceReport) {
+	if len(s.Report) > 0 && json.Unmarshal(s.Report, &r) != nil {
+		r.Error = string(s.Report)
+	}
+	return r
+}
+
+func showFirst(s api.SourceState) error {
+	r := reportOf(s)
+	switch {
+	case s.Problem != "":
+		return fmt.Errorf("it was asked, and: %s", s.Problem)
+	case r.Error != "":
+		for _, l := range r.Links {
+			fmt.Printf("  it offers %s  %s\n", printable(l.URL), printable(l.Title))
+		}
+		return fmt.Errorf("what it answers is no feed: %s; take it off with: courant source remove %s", r.Error, s.Name)
+	}
+	fmt.Printf("It has %d items; %d warnings.\n", s.Items, len(r.Warnings)+r.More)
+	return nil
+}
+
+func showSource(s api.SourceState) error {
+	r := reportOf(s)
+	fmt.Printf("%s\n  url       %s\n  state     %s\n  pages     %d\n  items     %d in the last file\n", s.Name, printable(s.URL), health(s), s.Pages, s.Items)
+	fmt.Printf("  checked   %s, answered %d\n  changed   %s\n  next      %s, every %s\n", short(s.Checked), s.Status, short(s.Changed), short(s.Due), s.Interval)
+	if s.ETag != "" || s.Modified != "" {
+		fmt.Printf("  validators %s %s\n", printable(s.ETag), printable(s.Modified))
+	}
+	if s.Problem != "" {
+		fmt.Printf("  problem   %s\n", printable(s.Problem))
+	}
+	if r.Error != "" {
+		fmt.Printf("  unreadable  %s\n", printable(r.Error))
+	}
+	for _, l := range r.Links {
+		fmt.Printf("  offers    %s  %s\n", printable(l.URL), printable(l.Title))
+	}
+	for _, w := range r.Warnings {
+		fmt.Printf("  %d:%d %s: %s\n", w.Line, w.Column, w.Code, printable(w.Text))
+	}
+	if r.More > 0 {
+		fmt.Printf("  and %d more warnings\n", r.More)
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package courant
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Document is one version of what a source published under an address: what
+// becomes a light page.
+type Document struct {
+	URL    string `json:"url"` // canonical: the page's key
+	Source int64  `json:"source,string"`
+	Item   Item   `json:"item"`
+}
+
+// Picture is what is known of a picture or of one of its smaller variants.
+type Picture struct {
+	File   string `json:"file"` // under /media/
+	Type   string `json:"type"`
+	Width  int    `json:"width"`
+	Height int    `json:"height"`
+	Size   int64  `json:"size"`
+}
+
+// Rank orders the sources that speak for one address: the higher one wins, among
+// equals the later one.
+type Rank int
+
+// The ranks. A foreign source makes a page only where none exists, and never
+// replaces or withdraws one.
+const (
+	Foreign Rank = iota
+	OwnAutomatic
+	OwnPushed
+	OwnFeed
+)
+
+// RankOf is the rank of a source whose registered address has sourceHost for a
+// document on documentHost.
+func RankOf(trusted bool, sourceHost, documentHost string) Rank {
+	if trusted || sourceHost == documentHost {
+		return OwnFeed
+	}
+	return Foreign
+}
+
+// Beats says whether a version replaces another one of the same address that
+// came from another source. Versions of one source go by their time alone.
+func (r Rank) Beats(asOf int64, other Rank, otherAsOf int64) bool {
+	switch {
+	case r == Foreign:
+		return false
+	case r != other:
+		return r > other
+	}
+	return asOf > otherAsOf
+}
+
+// Step is one thing that happened to a document.
+type Step struct {
+	At   time.Time `json:"at"`
+	Step string    `json:"step"` // fetched, parsed, waiting, picture, released, printed, withdrawn
+	Note string    `json:"note,omitempty"`
+}
+
+// PictureFile is where a picture or a variant of it lies under /media/: by the
+// SHA-256 of the original's bytes, in hexadecimal, and the width in pixels.
+func PictureFile(content string, width int, mediaType string) string {
+	return content + "/" + strconv.Itoa(width) + "." + strings.TrimPrefix(mediaType, "image/")
+}
+
+// PictureKey is the blob of such a file.
+func PictureKey(file string) string { return "media/" + file[:2] + "/" + file }

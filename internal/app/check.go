@@ -1,0 +1,131 @@
+package app
+
+import (
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/stage/robot/client"
+)
+
+// validate checks what can be checked before anything starts.
+func (c Config) validate() error {
+	for _, check := range []func() error{c.validateHTTP, c.validatePorts, c.validateTimes, c.validateCounts} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	_, err := c.exempts()
+	return err
+}
+
+func invalid(format string, args ...any) error {
+	return courant.Errorf(courant.Invalid, format, args...)
+}
+
+func (c Config) validateHTTP() error {
+	host, _, err := net.SplitHostPort(c.HTTP.Listen)
+	if err != nil {
+		return invalid("http.listen: %q is not an address: write 127.0.0.1:8080", c.HTTP.Listen)
+	}
+	ip, err := netip.ParseAddr(host)
+	local := host == "localhost" || err == nil && ip.IsLoopback()
+	if !local && len(c.HTTP.Password) < 12 {
+		return invalid("http.listen: others can reach %s, so that http.admin_password must be set, to 12 characters or more", c.HTTP.Listen)
+	}
+	if u, err := url.Parse(c.HTTP.PublicURL); c.HTTP.PublicURL != "" && (err != nil || u.Host == "" || !strings.HasPrefix(u.Scheme, "http")) {
+		return invalid("http.public_url: %q is not an address: write https://news.example.org", c.HTTP.PublicURL)
+	}
+	switch c.Log.Level {
+	case "debug", "info", "warn", "error":
+		return nil
+	}
+	return invalid("log.level: %q is none of debug, info, warn and error", c.Log.Level)
+}
+
+func (c Config) validatePorts() error {
+	switch c.Bus.Kind {
+	case "memory", "nats":
+	default:
+		return invalid("bus.kind: %q is neither memory nor nats", c.Bus.Kind)
+	}
+	if u := c.Store.URL; u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") && !strings.Contains(u, "=") {
+		return invalid("store.url: %q is not an address of PostgreSQL: write postgres://user@host/name", u)
+	}
+	return nil
+}
+
+func (c Config) validateTimes() error {
+	s := c.Schedule
+	if time.Duration(s.MinInterval) < time.Second {
+		return invalid("schedule.min_interval: %v is less than 1s", s.MinInterval)
+	}
+	if s.MaxInterval < s.MinInterval {
+		return invalid("schedule.max_interval: %v is less than min_interval, which is %v", s.MaxInterval, s.MinInterval)
+	}
+	return nil
+}
+
+func (c Config) validateCounts() error {
+	for name, n := range map[string]int{
+		"robot.connections": c.Robot.Connections, "robot.connections_per_host": c.Robot.ConnectionsPerHost,
+		"parse.workers": c.Parse.Workers, "pages.workers": c.Pages.Workers, "media.workers": c.Media.Workers,
+		"media.most": c.Media.Most, "store.connections": c.Store.Conns, "bus.replicas": c.Bus.Replicas,
+	} {
+		if n < 1 {
+			return invalid("%s: %d is less than 1", name, n)
+		}
+	}
+	if w := c.Media.Width; w < 16 || w > 8192 {
+		return invalid("media.width: %d is not from 16 to 8192", w)
+	}
+	return nil
+}
+
+// exempts are robot.allow_addresses.
+func (c Config) exempts() ([]client.Exempt, error) {
+	var out []client.Exempt
+	for _, s := range c.Robot.AllowAddresses {
+		e, err := client.ParseExempt(s)
+		if err != nil {
+			return nil, invalid("robot.allow_addresses: %w", err)
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// nearest is the candidate with the fewest edits from what was written.
+func nearest(written string, candidates []string) string {
+	best, least := "", 1<<30
+	for _, c := range candidates {
+		if d := distance(written, c); d < least {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+// distance is Levenshtein's.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}

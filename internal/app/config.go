@@ -1,0 +1,219 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/front/serve"
+	"github.com/courant-platform/courant/internal/kit/setting"
+	"github.com/courant-platform/courant/internal/stage/media"
+	"github.com/courant-platform/courant/internal/stage/pages"
+	"github.com/courant-platform/courant/internal/stage/parse"
+	"github.com/courant-platform/courant/internal/stage/robot"
+	"github.com/courant-platform/courant/internal/stage/schedule"
+)
+
+// Config is the whole configuration: a section for each package of the role
+// table, and for what they stand on.
+type Config struct {
+	HTTP     HTTP            `toml:"http"`
+	Log      Log             `toml:"log"`
+	Store    StoreConfig     `toml:"store"`
+	Bus      BusConfig       `toml:"bus"`
+	Schedule schedule.Config `toml:"schedule"`
+	Robot    robot.Config    `toml:"robot"`
+	Parse    parse.Config    `toml:"parse"`
+	Media    media.Config    `toml:"media"`
+	Pages    pages.Config    `toml:"pages"`
+	Serve    serve.Config    `toml:"serve"`
+}
+
+// HTTP says where people reach us.
+type HTTP struct {
+	Listen    string `toml:"listen" comment:"address to listen on; one that others can reach needs admin_password"`
+	PublicURL string `toml:"public_url" comment:"the address that readers, callbacks and feeds use"`
+	Password  string `toml:"admin_password" comment:"12 characters or more; gives the same rights as a token"`
+}
+
+// Log says what is logged.
+type Log struct {
+	Level string `toml:"level" comment:"debug, info, warn or error"`
+	JSON  bool   `toml:"json" comment:"one JSON object a line instead of text"`
+}
+
+// StoreConfig says where the store is.
+type StoreConfig struct {
+	URL   string `toml:"url" comment:"postgres://…; a SQLite file in the data folder unless set"`
+	Conns int    `toml:"connections" comment:"to PostgreSQL"`
+}
+
+// BusConfig says what carries the messages.
+type BusConfig struct {
+	Kind     string           `toml:"kind" comment:"memory in one process, or nats"`
+	URL      string           `toml:"url" comment:"of NATS servers; one inside this process unless set"`
+	Listen   string           `toml:"listen" comment:"where the server inside lets other processes join"`
+	Token    string           `toml:"token" comment:"of the NATS server, inside or outside"`
+	Replicas int              `toml:"replicas" comment:"of each stream in a cluster"`
+	MaxAge   setting.Duration `toml:"max_age" comment:"of a message"`
+}
+
+// Defaults is the configuration without a file.
+func Defaults() Config {
+	return Config{
+		HTTP:     HTTP{Listen: "127.0.0.1:8080"},
+		Log:      Log{Level: "info"},
+		Store:    StoreConfig{Conns: 16},
+		Bus:      BusConfig{Kind: "memory", Replicas: 1, MaxAge: setting.Duration(24 * 3600 * 1e9)},
+		Schedule: schedule.Defaults(), Robot: robot.Defaults(), Parse: parse.Defaults(), Media: media.Defaults(),
+		Pages: pages.Defaults(), Serve: serve.Defaults(),
+	}
+}
+
+// Load reads the file, if any, then the environment over it.
+func Load(path string, environ []string) (Config, error) {
+	c := Defaults()
+	if path != "" {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return c, courant.Errorf(courant.Invalid, "configuration: %w", err)
+		}
+		if err := c.read(path, text); err != nil {
+			return c, err
+		}
+	}
+	if err := c.environment(environ); err != nil {
+		return c, err
+	}
+	return c, c.validate()
+}
+
+func (c *Config) read(path string, text []byte) error {
+	d := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields()
+	err := d.Decode(c)
+	var unknown *toml.StrictMissingError
+	var bad *toml.DecodeError
+	switch {
+	case errors.As(err, &unknown):
+		e := unknown.Errors[0]
+		row, column := e.Position()
+		return courant.Errorf(courant.Invalid, "%s:%d:%d: %s", path, row, column, unknownKey(strings.Join(e.Key(), ".")))
+	case errors.As(err, &bad):
+		row, column := bad.Position()
+		return courant.Errorf(courant.Invalid, "%s:%d:%d: %s", path, row, column, strings.TrimPrefix(bad.Error(), "toml: "))
+	case err != nil:
+		return courant.Errorf(courant.Invalid, "%s: %w", path, err)
+	}
+	return nil
+}
+
+func unknownKey(key string) string {
+	return fmt.Sprintf("unknown key %s; did you mean %s?", key, nearest(key, keys()))
+}
+
+// Text is the configuration as a file, with every key and what it means.
+func (c Config) Text() (string, error) {
+	shown := c
+	if shown.HTTP.Password != "" {
+		shown.HTTP.Password = "(set)"
+	}
+	if shown.Bus.Token != "" {
+		shown.Bus.Token = "(set)"
+	}
+	text, err := toml.Marshal(shown)
+	return string(text), err
+}
+
+// setting is one key with its place in a Config.
+type key struct {
+	name  string // section.key
+	value reflect.Value
+}
+
+func (c *Config) keys() []key {
+	var out []key
+	v := reflect.ValueOf(c).Elem()
+	for i := range v.NumField() {
+		section := v.Type().Field(i).Tag.Get("toml")
+		for j := range v.Field(i).NumField() {
+			name, _, _ := strings.Cut(v.Field(i).Type().Field(j).Tag.Get("toml"), ",")
+			out = append(out, key{section + "." + name, v.Field(i).Field(j)})
+		}
+	}
+	return out
+}
+
+func keys() []string {
+	var names []string
+	for _, k := range new(Config).keys() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// environment reads COURANT_SECTION_KEY. Other variables with the prefix are
+// the command line's own.
+func (c *Config) environment(environ []string) error {
+	byName := map[string]key{}
+	var names []string
+	for _, k := range c.keys() {
+		name := "COURANT_" + strings.ToUpper(strings.ReplaceAll(k.name, ".", "_"))
+		byName[name] = k
+		names = append(names, name)
+	}
+	for _, e := range environ {
+		name, value, _ := strings.Cut(e, "=")
+		if !strings.HasPrefix(name, "COURANT_") || isOurs(name) {
+			continue
+		}
+		k, ok := byName[name]
+		if !ok {
+			return courant.Errorf(courant.Invalid, "the environment has %s, which is no setting; did you mean %s?", name, nearest(name, names))
+		}
+		if err := set(k.value, value); err != nil {
+			return courant.Errorf(courant.Invalid, "%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func isOurs(name string) bool {
+	switch name {
+	case "COURANT_SERVER", "COURANT_TOKEN", "COURANT_DATA", "COURANT_CONFIG", "COURANT_SHARED":
+		return true
+	}
+	return strings.HasPrefix(name, "COURANT_TEST_")
+}
+
+// set gives a setting the value that a text stands for.
+func set(v reflect.Value, text string) error {
+	if u, ok := v.Addr().Interface().(interface{ UnmarshalText([]byte) error }); ok {
+		return u.UnmarshalText([]byte(text))
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Bool:
+		b, err := strconv.ParseBool(text)
+		if err != nil {
+			return fmt.Errorf("%q is neither true nor false", text)
+		}
+		v.SetBool(b)
+	case reflect.Int:
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return fmt.Errorf("%q is not a whole number", text)
+		}
+		v.SetInt(int64(n))
+	case reflect.Slice:
+		v.Set(reflect.ValueOf(strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })))
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+// Package app puts the platform together: it reads the configuration, opens the
+// backends, and runs the rows of the role table until it is told to stop.
+package app
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/courant-platform/courant/internal/kit/obs"
+	"github.com/courant-platform/courant/internal/port/blob"
+	"github.com/courant-platform/courant/internal/port/blob/folder"
+	"github.com/courant-platform/courant/internal/port/bus"
+	"github.com/courant-platform/courant/internal/port/bus/membus"
+	"github.com/courant-platform/courant/internal/port/bus/natsbus"
+	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/port/store/postgres"
+	"github.com/courant-platform/courant/internal/port/store/sqlite"
+	"github.com/courant-platform/courant/internal/stage/robot/client"
+)
+
+// Platform is the backends with what all roles share.
+type Platform struct {
+	Config  Config
+	Store   *store.Store
+	Blobs   blob.Bucket
+	Bus     *bus.Bus
+	Metrics *obs.Set
+	Owner   string // this process among those that share the store
+	Logger  *slog.Logger
+
+	session   session
+	listeners []netip.AddrPort // our own, which robot must not reach
+	close     []func() error   // in the order of opening
+}
+
+// Open opens the backends of a configuration over a data folder.
+func Open(ctx context.Context, c Config, dir string, log *slog.Logger) (*Platform, error) {
+	p := &Platform{Config: c, Metrics: obs.New(), Logger: log}
+	host, _ := os.Hostname()
+	p.Owner = fmt.Sprintf("%s-%d-%s", cmp.Or(host, "host"), os.Getpid(), rand.Text()[:8])
+	for _, open := range []func(context.Context, string) error{p.openStore, p.openBlobs, p.openBus} {
+		if err := open(ctx, dir); err != nil {
+			return nil, errors.Join(err, p.Close())
+		}
+	}
+	return p, nil
+}
+
+func (p *Platform) openStore(ctx context.Context, dir string) (err error) {
+	var d store.Driver
+	if p.Config.Store.URL != "" {
+		d, err = postgres.Open(ctx, postgres.Config{URL: p.Config.Store.URL, Conns: p.Config.Store.Conns})
+	} else {
+		d, err = sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(dir, "courant.db")})
+	}
+	if err != nil {
+		return err
+	}
+	p.close = append(p.close, d.Close)
+	p.Store, err = store.Open(ctx, d, p.log("store"))
+	return err
+}
+
+func (p *Platform) openBlobs(_ context.Context, dir string) error {
+	d, err := folder.Open(folder.Folder{Dir: filepath.Join(dir, "blobs"), Full: store.ErrFull})
+	if err == nil {
+		p.Blobs = blob.Bucket{Driver: d}
+		p.close = append(p.close, d.Close)
+	}
+	return err
+}
+
+func (p *Platform) openBus(ctx context.Context, dir string) (err error) {
+	var d bus.Driver = &membus.Driver{}
+	if c := p.Config.Bus; c.Kind == "nats" {
+		nc := natsbus.Config{URL: c.URL, Token: c.Token, Replicas: c.Replicas, MaxAge: time.Duration(c.MaxAge), Log: p.log("bus")}
+		if c.URL == "" {
+			nc.Listen, nc.Dir = c.Listen, filepath.Join(dir, "bus")
+		}
+		if d, err = natsbus.Open(ctx, nc); err != nil {
+			return err
+		}
+	}
+	p.close = append(p.close, d.Close)
+	p.Bus = &bus.Bus{Driver: d, Log: p.log("bus"), Observe: func(topic, group, verdict string, took time.Duration) {
+		p.Metrics.Add("courant_bus_messages_total", 1, "topic", topic, "group", group, "verdict", verdict)
+	}}
+	return nil
+}
+
+// Close closes what Open opened, the last first.
+func (p *Platform) Close() error {
+	var errs []error
+	for i := len(p.close) - 1; i >= 0; i-- {
+		errs = append(errs, p.close[i]())
+	}
+	p.close = nil
+	return errors.Join(errs...)
+}
+
+func (p *Platform) log(role string) *slog.Logger { return p.Logger.With("role", role) }
+
+// client is robot's downloader.
+func (p *Platform) client() (*client.Client, error) {
+	exempts, err := p.Config.exempts()
+	if err != nil {
+		return nil, err
+	}
+	guard := &client.Guard{Allow: exempts, Own: func() []netip.AddrPort { return p.listeners }}
+	c, err := client.New(client.Config{Guard: guard, Proxy: p.Config.Robot.Proxy, UserAgent: p.Config.Robot.UserAgent,
+		Timeout: time.Duration(p.Config.Robot.Timeout)})
+	if err == nil && c.Proxied() {
+		p.log("robot").Info("requests go through a proxy, which resolves names: keeping it from private addresses is its duty")
+	}
+	return c, err
+}
+
+// NewLog is the logger that a configuration asks for.
+func NewLog(c Log, out *os.File) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
+		level = slog.LevelInfo
+	}
+	o := &slog.HandlerOptions{Level: level}
+	if c.JSON {
+		return slog.New(slog.NewJSONHandler(out, o))
+	}
+	return slog.New(slog.NewTextHandler(out, o))
+}

@@ -1,0 +1,151 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/web"
+)
+
+// Remote speaks the API for commands: to a running courant, or to the data
+// folder itself, opened under its lock, where none runs.
+type Remote struct {
+	Running bool // a courant runs, so that what is asked for happens at once
+
+	base  string
+	token string
+	send  func(*http.Request) (*http.Response, error)
+	close func() error
+}
+
+// Connect finds the courant to speak to: the server, else the one that holds
+// the data folder, else the folder.
+func Connect(ctx context.Context, server, token, data string, c Config) (*Remote, error) {
+	client := &http.Client{Timeout: 2 * time.Minute}
+	if server != "" {
+		u, err := url.Parse(server)
+		if err != nil || u.Host == "" {
+			return nil, courant.Errorf(courant.Invalid, "--server: %q is not an address: write http://127.0.0.1:8080", server)
+		}
+		return &Remote{Running: true, base: strings.TrimSuffix(server, "/"), token: token, send: client.Do, close: func() error { return nil }}, nil
+	}
+	s, err := readSession(data)
+	if err == nil {
+		return &Remote{Running: true, base: s.Address, token: s.Token, send: client.Do, close: func() error { return nil }}, nil
+	}
+	if !errors.Is(err, courant.NotFound) {
+		return nil, err
+	}
+	if _, err := os.Stat(data); err != nil && c.Store.URL == "" {
+		return nil, courant.Errorf(courant.NotFound, "no courant runs on the data folder %s, and there is no such folder: start one with `courant run`, or name it with --data or --server", data)
+	}
+	return local(ctx, data, c)
+}
+
+// local serves the API from the folder, to this process alone.
+func local(ctx context.Context, data string, c Config) (*Remote, error) {
+	held, err := OpenFolder(data)
+	if err != nil {
+		return nil, err
+	}
+	c.Bus.Kind = "memory"
+	p, err := Open(ctx, c, data, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	if err != nil {
+		return nil, errors.Join(err, held.Close())
+	}
+	p.session.Token = "local"
+	mux := http.NewServeMux()
+	p.api().Register(mux)
+	return &Remote{base: "http://localhost", token: p.session.Token,
+		send: func(r *http.Request) (*http.Response, error) {
+			w := &recorder{header: http.Header{}}
+			mux.ServeHTTP(w, r)
+			return &http.Response{StatusCode: w.status, Status: http.StatusText(w.status), Header: w.header, Body: io.NopCloser(&w.body)}, nil
+		},
+		close: func() error { return errors.Join(p.Close(), held.Close()) },
+	}, nil
+}
+
+// recorder keeps an answer for its caller in the same process.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header { return r.header }
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	return r.body.Write(b)
+}
+
+// Close lets the folder go.
+func (r *Remote) Close() error { return r.close() }
+
+// Do calls the API: in is sent as JSON if it is not nil, the answer is read into
+// out. A problem comes back as an error of its kind.
+func (r *Remote) Do(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, r.base+path, body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+r.token)
+	resp, err := r.send(req)
+	if err != nil {
+		return courant.Errorf(courant.Busy, "%s does not answer: %w", r.base, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 400 {
+		return problem(resp)
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		return fmt.Errorf("the answer of %s: %w", r.base, err)
+	}
+	return nil
+}
+
+func problem(resp *http.Response) error {
+	var p web.Problem
+	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&p); err != nil || p.Title == "" {
+		return fmt.Errorf("the server answered %s", resp.Status)
+	}
+	text := p.Detail
+	if text == "" {
+		text = p.Title
+	}
+	kinds := map[int]error{400: courant.Invalid, 401: courant.Forbidden, 403: courant.Forbidden, 404: courant.NotFound,
+		409: courant.Conflict, 410: courant.NotFound, 503: courant.Busy}
+	if kind := kinds[resp.StatusCode]; kind != nil {
+		return courant.Errorf(kind, "%s", text)
+	}
+	return errors.New(text)
+}

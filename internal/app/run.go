@@ -1,0 +1,200 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/web"
+	"github.com/courant-platform/courant/internal/port/bus"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// Options is what one run is asked to do beyond its configuration.
+type Options struct {
+	Roles  []string // all if empty
+	Data   string   // folder
+	Sample bool     // serve the built-in sample web and collect it
+	Out    io.Writer
+}
+
+// Run runs the roles until ctx ends or one of them fails.
+func Run(ctx context.Context, c Config, o Options) (err error) {
+	roles, err := Named(o.Roles)
+	if err != nil {
+		return err
+	}
+	held, err := OpenFolder(o.Data)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.Close()) }()
+	if o.Sample {
+		stop, err := startSample(ctx, &c)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	p, err := Open(ctx, c, o.Data, NewLog(c.Log, os.Stderr))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	listener, err := p.listen(held)
+	if err != nil {
+		return err
+	}
+	defer listener.Close() // the server has closed it, or never got it
+	if err := p.greet(ctx, o, listener.Addr()); err != nil {
+		return err
+	}
+	return p.run(ctx, roles, listener)
+}
+
+// Check says whether the configuration fits the roles: names that there are, and
+// a bus and a store that processes can share if there are to be several.
+func (c Config) Check(roles []string) error {
+	if err := c.validate(); err != nil {
+		return err
+	}
+	if _, err := Named(roles); err != nil {
+		return err
+	}
+	if len(roles) == 0 || c.Bus.Kind == "nats" && c.Store.URL != "" {
+		return nil
+	}
+	return courant.Errorf(courant.Invalid, "roles in processes of their own need a bus and a store that they share: set bus.kind = \"nats\" and store.url = \"postgres://…\"")
+}
+
+// listen opens the HTTP address and tells commands where it is.
+func (p *Platform) listen(held *Folder) (net.Listener, error) {
+	l, err := net.Listen("tcp", p.Config.HTTP.Listen)
+	if err != nil {
+		return nil, courant.Errorf(courant.Conflict, "http.listen: %w; name another address with --listen", err)
+	}
+	a := l.Addr().(*net.TCPAddr).AddrPort()
+	p.listeners = append(p.listeners, netip.AddrPortFrom(a.Addr().Unmap(), a.Port()))
+	p.session = session{PID: os.Getpid(), Address: "http://" + reachable(a), Token: rand.Text()}
+	return l, errors.Join(held.publish(p.session), held.say(fmt.Sprintf("process %d", os.Getpid())))
+}
+
+// reachable is how the address is written for this machine itself.
+func reachable(a netip.AddrPort) string {
+	if a.Addr().IsUnspecified() {
+		return fmt.Sprintf("127.0.0.1:%d", a.Port())
+	}
+	return a.String()
+}
+
+// greet says where the pages are, and the first token once.
+func (p *Platform) greet(ctx context.Context, o Options, a net.Addr) error {
+	fmt.Fprintf(o.Out, "courant %s\n  pages  %s/\n", Version(), p.session.Address)
+	token, err := p.api().FirstToken(ctx)
+	if err != nil {
+		return err
+	}
+	if token != "" {
+		fmt.Fprintf(o.Out, "  token  %s   (for the API; shown this once)\n", token)
+	}
+	if o.Sample {
+		fmt.Fprintln(o.Out, "The sample web publishes while you watch. Ctrl-C stops.")
+		return p.addSample(ctx)
+	}
+	return nil
+}
+
+// run is the two moments of a stop: when ctx ends the intake ends, and what runs
+// has its grace; then all is closed.
+func (p *Platform) run(ctx context.Context, roles []Role, l net.Listener) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	mux := http.NewServeMux()
+	p.register(mux)
+	var handlers []bus.Handler
+	var all sync.WaitGroup
+	start := func(name string, run func(context.Context) error) {
+		all.Go(func() {
+			if err := run(ctx); err != nil {
+				cancel(fmt.Errorf("%s: %w", name, err))
+			}
+		})
+	}
+	for _, role := range roles {
+		u, err := role.build(p)
+		if err != nil {
+			return err
+		}
+		handlers = append(handlers, u.handlers...)
+		if u.register != nil {
+			u.register(mux)
+		}
+		if u.run != nil {
+			start(role.Name, u.run)
+		}
+	}
+	start("relay", store.Relay{Store: p.Store, Publish: p.Bus.Publish}.Run)
+	start("bus", func(ctx context.Context) error { return p.Bus.Run(ctx, handlers...) })
+	start("http", func(ctx context.Context) error { return p.http(ctx, mux, l) })
+	<-ctx.Done()
+	all.Wait()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// register adds what every process answers, whatever its roles.
+func (p *Platform) register(mux *http.ServeMux) {
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		err := p.Store.Room(r.Context())
+		if err == nil {
+			err = p.Store.Read(r.Context(), func(store.Reader) error { return nil })
+		}
+		if err != nil {
+			web.FailWith(w, http.StatusServiceUnavailable, err.Error())
+			return
+		}
+		io.WriteString(w, "ready\n")
+	})
+	mux.HandleFunc("GET /metrics", p.api().Guard(p.Metrics.Handler()))
+}
+
+// http serves until ctx ends, then lets running requests end.
+func (p *Platform) http(ctx context.Context, mux *http.ServeMux, l net.Listener) error {
+	var allowed []string
+	if u, err := url.Parse(p.Config.HTTP.PublicURL); err == nil && u.Host != "" {
+		allowed = append(allowed, u.Host)
+	}
+	if host, _, err := net.SplitHostPort(p.Config.HTTP.Listen); err == nil {
+		allowed = append(allowed, host)
+	}
+	s := &http.Server{Handler: web.Hosts(allowed, mux), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	err := s.Shutdown(grace)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = s.Close()
+	}
+	<-done
+	return err
+}

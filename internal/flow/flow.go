@@ -1,0 +1,54 @@
+// Package flow is the map: every topic, in the order in which data moves, with
+// who writes it and who reads it. Stages know the map and not one another. A
+// message names a fact and its time; what it is about lies in the store.
+package flow
+
+import "github.com/courant-platform/courant/internal/port/bus"
+
+// The topics.
+var (
+	SourceDue      = bus.Topic[Poll]{Name: "source.due"}        // schedule → robot
+	FeedFetched    = bus.Topic[Poll]{Name: "feed.fetched"}      // robot → parse, and whoever subscribes
+	SourceChanged  = bus.Topic[Poll]{Name: "source.changed"}    // parse → schedule
+	DocumentFound  = bus.Topic[Version]{Name: "document.found"} // parse → media
+	FetchWanted    = bus.Topic[Fetch]{Name: "fetch.wanted"}     // media → robot
+	PictureFetched = bus.Topic[Fetch]{Name: "picture.fetched"}  // robot → media
+	MediaStored    = bus.Topic[File]{Name: "media.stored"}      // media → every serving node
+	DocumentReady  = bus.Topic[Version]{Name: "document.ready"} // parse, media → pages
+	PageChanged    = bus.Topic[Change]{Name: "page.changed"}    // pages → whoever subscribes
+)
+
+// Poll is one asking of a source.
+type Poll struct {
+	Source int64  `json:"source,string"`
+	Origin string `json:"origin"` // scheme, host and port
+	Part   int    `json:"part"`   // of its domain: courant.Part
+	AsOf   int64  `json:"as_of"`
+}
+
+// Fetch is one download that somebody wants.
+type Fetch struct {
+	Hash     []byte `json:"hash"` // digest of the address
+	Origin   string `json:"origin"`
+	Part     int    `json:"part"`
+	Priority int    `json:"priority"`
+}
+
+// Version is a document as of a time.
+type Version struct {
+	URL  []byte `json:"url"` // digest of the address
+	AsOf int64  `json:"as_of"`
+}
+
+// Change is a page that went live, changed, or was withdrawn.
+type Change struct {
+	URL       []byte `json:"url"`
+	ID        int64  `json:"id,string"`
+	AsOf      int64  `json:"as_of"`
+	Withdrawn bool   `json:"withdrawn"`
+}
+
+// File is a stored picture or video by the hash of its content.
+type File struct {
+	Content string `json:"content"`
+}

@@ -1,0 +1,238 @@
+package api
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/markup"
+	"github.com/courant-platform/courant/internal/kit/pack"
+	"github.com/courant-platform/courant/internal/kit/web"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// Page is a page as developers get it.
+type Page struct {
+	ID          int64            `json:"id,string"`
+	URL         string           `json:"url"`
+	Source      string           `json:"source"`
+	Sources     []string         `json:"sources"` // all that have it
+	Title       string           `json:"title"`
+	Text        string           `json:"text"`
+	HTML        string           `json:"html"`
+	Language    string           `json:"language"`
+	Authors     []courant.Person `json:"authors"`
+	PublishedAt courant.Time     `json:"published_at"`
+	UpdatedAt   courant.Time     `json:"updated_at"`
+	FetchedAt   courant.Time     `json:"fetched_at"`
+	StoredAt    courant.Time     `json:"stored_at"`
+	Revision    int              `json:"revision"`
+	ContentHash string           `json:"content_hash"`
+	Images      []Image          `json:"images"`
+	Videos      []string         `json:"videos"`
+}
+
+// Image is a picture of a page that is here.
+type Image struct {
+	SourceURL   string    `json:"source_url"`
+	URL         string    `json:"url"`
+	Width       int       `json:"width"`
+	Height      int       `json:"height"`
+	Type        string    `json:"type"`
+	Alt         string    `json:"alt"`
+	Placeholder string    `json:"placeholder"`
+	Variants    []Variant `json:"variants"`
+}
+
+// Variant is a smaller version of a picture.
+type Variant struct {
+	URL   string `json:"url"`
+	Width int    `json:"width"`
+	Type  string `json:"type"`
+}
+
+// page gives one page by its address.
+func (a *API) page(w http.ResponseWriter, r *http.Request) (int, any, error) {
+	address, err := link.Canonical(r.URL.Query().Get("url"))
+	if err != nil {
+		return 0, nil, err
+	}
+	key := link.Digest(address)
+	p := Page{Sources: []string{}, Images: []Image{}, Videos: []string{}}
+	withdrawn := false
+	err = a.Store.Read(r.Context(), func(q store.Reader) error {
+		if withdrawn, err = p.read(q, key[:]); err != nil || withdrawn {
+			return err
+		}
+		return p.readBody(q, key[:])
+	})
+	if withdrawn {
+		web.FailWith(w, http.StatusGone, errGone.Error())
+		return 0, nil, nil
+	}
+	if store.NoRow(err) {
+		err = courant.Errorf(courant.NotFound, "there is no page for %s", address)
+	}
+	return http.StatusOK, p, err
+}
+
+// read fills in what pages says.
+func (p *Page) read(q store.Reader, key []byte) (withdrawn bool, err error) {
+	var published, updated, fetched, stored int64
+	var hash []byte
+	err = q.Row(readPage, key).Scan(&p.ID, &p.URL, &p.Source, &p.Title, &p.Language, &published, &updated, &fetched, &stored,
+		&p.Revision, &hash, &withdrawn)
+	if err != nil {
+		return false, err
+	}
+	p.ContentHash = hex.EncodeToString(hash)
+	for at, ms := range map[*courant.Time]int64{&p.PublishedAt: published, &p.UpdatedAt: updated, &p.FetchedAt: fetched, &p.StoredAt: stored} {
+		at.Time = store.Time(ms)
+	}
+	return withdrawn, q.Rows(func(rows store.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		p.Sources = append(p.Sources, name)
+		return err
+	}, readSourcesOf, key)
+}
+
+// readBody fills in text and pictures.
+func (p *Page) readBody(q store.Reader, key []byte) error {
+	var packed []byte
+	if err := q.Row(readBody, key).Scan(&packed); err != nil {
+		return err
+	}
+	var doc courant.Document
+	if err := pack.Decode(packed, &doc); err != nil {
+		return err
+	}
+	p.HTML = doc.Item.Content
+	if p.HTML == "" {
+		p.HTML = doc.Item.Summary
+	}
+	p.Text = markup.Text(p.HTML)
+	p.Authors = append([]courant.Person{}, doc.Item.Authors...)
+	p.Videos = append(p.Videos, doc.Item.Videos...)
+	var c markup.Cleaner
+	_, seen := c.Append(nil, p.HTML)
+	alts := map[string]string{}
+	for _, i := range seen.Images {
+		alts[i.URL] = i.Alt
+	}
+	for _, url := range doc.Item.Images {
+		if err := p.readImage(q, url, alts[url]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readImage adds a picture if it is here.
+func (p *Page) readImage(q store.Reader, url, alt string) error {
+	canonical, err := link.Canonical(url)
+	if err != nil {
+		return nil
+	}
+	key := link.Digest(canonical)
+	i := Image{SourceURL: url, Alt: alt, Variants: []Variant{}}
+	var content, variants string
+	err = q.Row(readImage, key[:]).Scan(&content, &i.Type, &i.Width, &i.Height, &variants)
+	if store.NoRow(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var smaller []courant.Picture
+	if err := json.Unmarshal([]byte(variants), &smaller); err != nil {
+		return err
+	}
+	i.URL = "/media/" + courant.PictureFile(content, i.Width, i.Type)
+	for _, v := range smaller {
+		i.Variants = append(i.Variants, Variant{"/media/" + v.File, v.Width, v.Type})
+	}
+	p.Images = append(p.Images, i)
+	return nil
+}
+
+// Listed is a page in a listing.
+type Listed struct {
+	ID          int64        `json:"id,string"`
+	URL         string       `json:"url"`
+	Source      string       `json:"source"`
+	Title       string       `json:"title"`
+	Language    string       `json:"language"`
+	PublishedAt courant.Time `json:"published_at"`
+	StoredAt    courant.Time `json:"stored_at"`
+	Revision    int          `json:"revision"`
+}
+
+// Listing is one stretch of pages, newest first. Next is the cursor of the one
+// that follows, "" at the end.
+type Listing struct {
+	Pages []Listed `json:"pages"`
+	Next  string   `json:"next"`
+}
+
+// pages lists pages, newest first.
+func (a *API) pages(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	q := r.URL.Query()
+	limit, before, err := bounds(q.Get("limit"), q.Get("cursor"))
+	if err != nil {
+		return 0, nil, err
+	}
+	var since time.Time
+	if s := q.Get("since"); s != "" {
+		if since, err = time.Parse(time.RFC3339, s); err != nil {
+			return 0, nil, courant.Errorf(courant.Invalid, "since: %q is not a time as RFC 3339 writes it", s)
+		}
+	}
+	out := Listing{Pages: []Listed{}}
+	err = a.Store.Read(r.Context(), func(s store.Reader) error {
+		query, args := listQuery(q.Get("source"), q.Get("host"))
+		args = append(args, before, store.Millis(since), q.Get("language"), limit)
+		return s.Rows(func(rows store.Rows) error {
+			var l Listed
+			var published, stored int64
+			err := rows.Scan(&l.ID, &l.URL, &l.Source, &l.Title, &l.Language, &published, &stored, &l.Revision)
+			l.PublishedAt.Time, l.StoredAt.Time = store.Time(published), store.Time(stored)
+			out.Pages = append(out.Pages, l)
+			return err
+		}, query, args...)
+	})
+	if n := len(out.Pages); n == limit {
+		out.Next = strconv.FormatInt(out.Pages[n-1].ID, 10)
+	}
+	return http.StatusOK, out, err
+}
+
+// listQuery is the statement for the narrower of the two filters.
+func listQuery(source, host string) (string, []any) {
+	switch {
+	case source != "":
+		return listBySource, []any{source}
+	case host != "":
+		return listByHost, []any{host}
+	}
+	return listAll, []any{""}
+}
+
+func bounds(limit, cursor string) (n int, before int64, err error) {
+	n, before = 50, 1<<63-1
+	if limit != "" {
+		if n, err = strconv.Atoi(limit); err != nil || n < 1 || n > 1000 {
+			return 0, 0, courant.Errorf(courant.Invalid, "limit: %q is not a number from 1 to 1000", limit)
+		}
+	}
+	if cursor != "" {
+		if before, err = strconv.ParseInt(cursor, 10, 64); err != nil {
+			return 0, 0, courant.Errorf(courant.Invalid, "cursor: %q is none of ours", cursor)
+		}
+	}
+	return n, before, nil
+}

@@ -1,0 +1,269 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// NewSource is what is asked for when a source is added. Only URL is needed.
+type NewSource struct {
+	URL     string             `json:"url"`
+	Kind    courant.SourceKind `json:"kind"`
+	Name    string             `json:"name"`
+	Title   string             `json:"title"`
+	Trusted bool               `json:"trusted"`
+	// ListXPath and NextXPath say how a list page is read.
+	ListXPath string `json:"list_xpath,omitempty"`
+	NextXPath string `json:"next_xpath,omitempty"`
+}
+
+// Added is what became of one new source.
+type Added struct {
+	URL    string          `json:"url"`
+	Source *courant.Source `json:"source,omitempty"`
+	Known  bool            `json:"known,omitempty"` // it was there already
+	Error  string          `json:"error,omitempty"`
+}
+
+// SourceState is a source with what was learnt about it.
+type SourceState struct {
+	courant.Source
+	Due      courant.Time    `json:"due"`
+	Interval string          `json:"interval"`
+	Checked  courant.Time    `json:"checked"`
+	Changed  courant.Time    `json:"changed"`
+	Status   int             `json:"status"`
+	Failures int             `json:"failures"`
+	Problem  string          `json:"problem"`
+	Items    int             `json:"items"`
+	Pages    int             `json:"pages"`
+	ETag     string          `json:"etag"`
+	Modified string          `json:"modified"`
+	Report   json.RawMessage `json:"report"`
+	Read     bool            `json:"read"` // the newest download has been read
+}
+
+const maxBody = 64 << 20
+
+// addSources adds one source or an array of them.
+func (a *API) addSources(w http.ResponseWriter, r *http.Request) (int, any, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return 0, nil, courant.Errorf(courant.Invalid, "the request is larger than %d bytes or was cut off", maxBody)
+	}
+	if strings.HasPrefix(strings.TrimSpace(string(body)), "[") {
+		var many []NewSource
+		if err := json.Unmarshal(body, &many); err != nil {
+			return 0, nil, courant.Errorf(courant.Invalid, "the array of sources: %w", err)
+		}
+		added, err := a.Add(r.Context(), many)
+		return http.StatusOK, added, err
+	}
+	var one NewSource
+	if err := json.Unmarshal(body, &one); err != nil {
+		return 0, nil, courant.Errorf(courant.Invalid, "the source: %w", err)
+	}
+	added, err := a.Add(r.Context(), []NewSource{one})
+	switch {
+	case err != nil:
+		return 0, nil, err
+	case added[0].Error != "":
+		return 0, nil, courant.Errorf(courant.Invalid, "%s", added[0].Error)
+	case added[0].Known:
+		return http.StatusOK, added[0], nil
+	}
+	return http.StatusCreated, added[0], nil
+}
+
+// Add adds sources and says of each what became of it.
+func (a *API) Add(ctx context.Context, sources []NewSource) ([]Added, error) {
+	out := make([]Added, 0, len(sources))
+	for len(sources) > 0 {
+		n := min(len(sources), 200)
+		var batch []Added
+		err := a.Store.Write(ctx, func(tx *store.Tx) error {
+			batch = batch[:0]
+			for _, s := range sources[:n] {
+				added, err := a.addOne(tx, s)
+				if err != nil {
+					return err
+				}
+				batch = append(batch, added)
+			}
+			return nil
+		})
+		if err != nil {
+			return out, err
+		}
+		out, sources = append(out, batch...), sources[n:]
+	}
+	return out, nil
+}
+
+func (a *API) addOne(tx *store.Tx, n NewSource) (Added, error) {
+	added := Added{URL: n.URL}
+	s, err := n.source(tx.Now())
+	if err != nil {
+		added.Error = err.Error()
+		return added, nil
+	}
+	known, err := readSource(tx.Reader, sourceByURL, s.URL)
+	if err == nil {
+		added.Source, added.Known = &known, true
+		return added, nil
+	}
+	if !store.NoRow(err) {
+		return added, err
+	}
+	if s.Name, err = freeName(tx, n.Name, s.URL); err != nil {
+		if errors.Is(err, courant.Conflict) {
+			added.Error = err.Error()
+			return added, nil
+		}
+		return added, err
+	}
+	if _, err := tx.Exec(putSource, s.ID, s.Name, s.Kind, s.URL, link.Host(s.URL), s.Title, s.Trusted, store.Millis(s.Added)); err != nil {
+		return added, err
+	}
+	_, err = tx.Exec(putPoll, s.ID, s.URL, link.Origin(s.URL), courant.Part(link.Domain(link.Host(s.URL))), tx.Now().UnixMilli())
+	added.Source = &s
+	return added, err
+}
+
+// source checks what was asked for.
+func (n NewSource) source(now time.Time) (courant.Source, error) {
+	s := courant.Source{Kind: n.Kind, Title: n.Title, Trusted: n.Trusted, Added: now}
+	if s.Kind == "" {
+		s.Kind = courant.KindFeed
+	}
+	if s.Kind != courant.KindFeed {
+		return s, courant.Errorf(courant.Invalid, "%s: sources of kind %q cannot be read yet, only those of kind feed", n.URL, n.Kind)
+	}
+	raw := strings.TrimSpace(n.URL)
+	if !strings.Contains(raw, "://") && strings.Contains(raw, ".") {
+		raw = "https://" + raw
+	}
+	url, err := link.Canonical(raw)
+	if err != nil {
+		return s, courant.Errorf(courant.Invalid, "%s: %w", n.URL, err)
+	}
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	s.URL, s.ID = url, int64(binary.BigEndian.Uint64(b[:])>>2)
+	return s, nil
+}
+
+// freeName is the wanted name, or one made of the address that nobody has.
+func freeName(tx *store.Tx, wanted, url string) (string, error) {
+	base := wanted
+	if base == "" {
+		base = nameOf(url)
+	}
+	for i := 1; ; i++ {
+		name := base
+		if i > 1 {
+			name = fmt.Sprint(base, "-", i)
+		}
+		_, err := readSource(tx.Reader, sourceByName, name)
+		if store.NoRow(err) {
+			return name, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		if wanted != "" {
+			return "", courant.Errorf(courant.Conflict, "there is a source named %q already", wanted)
+		}
+	}
+}
+
+// nameOf makes a name of an address: letters, digits and dashes.
+func nameOf(url string) string {
+	host := strings.TrimPrefix(link.Host(url), "www.")
+	path := strings.TrimPrefix(url, link.Origin(url))
+	path, _, _ = strings.Cut(path, "?")
+	name := strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '.' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(host+path))
+	for _, suffix := range []string{".xml", ".rss", ".atom", ".json"} {
+		name = strings.TrimSuffix(name, suffix)
+	}
+	name = strings.Trim(name, "-.")
+	return name[:min(len(name), 60)]
+}
+
+// sources lists all, in the order of their names.
+func (a *API) sources(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	out := []SourceState{}
+	err := a.Store.Read(r.Context(), func(q store.Reader) error {
+		return q.Rows(func(rows store.Rows) error {
+			var s SourceState
+			err := s.scan(rows)
+			s.Report = nil
+			out = append(out, s)
+			return err
+		}, listSources)
+	})
+	return http.StatusOK, out, err
+}
+
+// source gives one, by its name, its id or its address.
+func (a *API) source(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	var s SourceState
+	err := a.Store.Read(r.Context(), func(q store.Reader) error {
+		found, err := findSource(q, r.PathValue("name"))
+		if err != nil {
+			return err
+		}
+		if err := s.scan(q.Row(sourceState, found.ID)); err != nil {
+			return err
+		}
+		return q.Row(countPages, found.ID).Scan(&s.Pages)
+	})
+	return http.StatusOK, s, err
+}
+
+// removeSource takes a source off; its pages stay.
+func (a *API) removeSource(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	var s courant.Source
+	err := a.Store.Write(r.Context(), func(tx *store.Tx) (err error) {
+		if s, err = findSource(tx.Reader, r.PathValue("name")); err != nil {
+			return err
+		}
+		for _, query := range []string{dropPoll, dropItems, dropSource} {
+			if _, err := tx.Exec(query, s.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return http.StatusOK, s, err
+}
+
+func findSource(q store.Reader, name string) (courant.Source, error) {
+	s, err := readSource(q, sourceByName, name)
+	if store.NoRow(err) {
+		if url, bad := link.Canonical(name); bad == nil {
+			s, err = readSource(q, sourceByURL, url)
+		}
+	}
+	if store.NoRow(err) {
+		err = courant.Errorf(courant.NotFound, "there is no source %q; `courant source list` shows all", name)
+	}
+	return s, err
+}

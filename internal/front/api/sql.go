@@ -1,0 +1,71 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+const (
+	readToken   = `SELECT 1 FROM tokens WHERE hash = $1`
+	countTokens = `SELECT COUNT(*) FROM tokens`
+	putToken    = `INSERT INTO tokens (hash, name, added) VALUES ($1, $2, $3)`
+
+	readPage = `SELECT p.id, p.address, COALESCE(s.name, ''), p.title, p.language, p.published, p.updated, p.fetched, p.stored,
+			p.revision, p.hash, p.withdrawn
+		FROM pages p LEFT JOIN sources s ON s.id = p.source WHERE p.url = $1`
+	readSourcesOf = `SELECT s.name FROM items i JOIN sources s ON s.id = i.source WHERE i.url = $1 AND NOT i.withdrawn ORDER BY s.name`
+	readBody      = `SELECT document FROM bodies WHERE url = $1`
+	readImage     = `SELECT content, type, width, height, variants FROM media WHERE hash = $1 AND state = 1`
+
+	listed = `SELECT p.id, p.address, COALESCE(s.name, ''), p.title, p.language, p.published, p.stored, p.revision
+		FROM pages p LEFT JOIN sources s ON s.id = p.source WHERE `
+	listRest     = ` AND p.id < $2 AND p.stored >= $3 AND ($4 = '' OR p.language = $4) AND NOT p.withdrawn ORDER BY p.id DESC LIMIT $5`
+	listAll      = listed + `$1 = ''` + listRest
+	listBySource = listed + `p.source = (SELECT id FROM sources WHERE name = $1)` + listRest
+	listByHost   = listed + `p.host = $1` + listRest
+
+	pageState   = `SELECT withdrawn FROM pages WHERE url = $1`
+	readEvents  = `SELECT trace FROM events WHERE url = $1 ORDER BY at`
+	readWaiting = `SELECT state, missing, trace FROM documents WHERE url = $1`
+
+	sourceColumns = `SELECT id, name, kind, url, title, trusted, added FROM sources WHERE `
+	sourceByURL   = sourceColumns + `url = $1`
+	sourceByName  = sourceColumns + `name = $1`
+	putSource     = `INSERT INTO sources (id, name, kind, url, host, title, trusted, added) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+	putPoll       = `INSERT INTO polls (source, url, origin, part, due) VALUES ($1, $2, $3, $4, $5)`
+
+	stateColumns = `SELECT s.id, s.name, s.kind, s.url, s.title, s.trusted, s.added, p.due, p.spacing, p.checked, p.changed,
+			p.status, p.failures, p.problem, p.items, p.etag, p.modified, p.report, p.answered > 0 AND p.pending <= p.parsed
+		FROM sources s JOIN polls p ON p.source = s.id `
+	listSources = stateColumns + `ORDER BY s.name`
+	sourceState = stateColumns + `WHERE s.id = $1`
+	countPages  = `SELECT COUNT(*) FROM pages WHERE source = $1 AND NOT withdrawn`
+
+	dropPoll   = `DELETE FROM polls WHERE source = $1`
+	dropItems  = `DELETE FROM items WHERE source = $1`
+	dropSource = `DELETE FROM sources WHERE id = $1`
+)
+
+func readSource(q store.Reader, query string, arg any) (s courant.Source, err error) {
+	var added int64
+	err = q.Row(query, arg).Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &added)
+	s.Added = store.Time(added)
+	return s, err
+}
+
+func (s *SourceState) scan(rows interface{ Scan(...any) error }) error {
+	var added, due, spacing, checked, changed int64
+	var report string
+	err := rows.Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &added, &due, &spacing, &checked, &changed,
+		&s.Status, &s.Failures, &s.Problem, &s.Items, &s.ETag, &s.Modified, &report, &s.Read)
+	s.Added = store.Time(added)
+	s.Due.Time, s.Checked.Time, s.Changed.Time = store.Time(due), store.Time(checked), store.Time(changed)
+	s.Interval = (time.Duration(spacing) * time.Millisecond).String()
+	if report != "" {
+		s.Report = json.RawMessage(report)
+	}
+	return err
+}

@@ -1,0 +1,85 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"sort"
+	"strings"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// Story is what happened to a document.
+type Story struct {
+	URL     string         `json:"url"`
+	Sources []string       `json:"sources"`
+	State   string         `json:"state"` // live, withdrawn, waiting, ready, unknown
+	Missing int            `json:"missing"`
+	Steps   []courant.Step `json:"steps"`
+}
+
+// story tells what happened to the document of an address, in order of time.
+func (a *API) story(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	address, err := link.Canonical(r.URL.Query().Get("url"))
+	if err != nil {
+		return 0, nil, err
+	}
+	key := link.Digest(address)
+	s := Story{URL: address, State: "unknown", Sources: []string{}, Steps: []courant.Step{}}
+	err = a.Store.Read(r.Context(), func(q store.Reader) error { return s.read(q, key[:]) })
+	if err == nil && len(s.Steps) == 0 {
+		err = courant.Errorf(courant.NotFound, "nothing is known of %s", address)
+	}
+	return http.StatusOK, s, err
+}
+
+func (s *Story) read(q store.Reader, key []byte) error {
+	withdrawn := false
+	switch err := q.Row(pageState, key).Scan(&withdrawn); {
+	case err == nil && withdrawn:
+		s.State = "withdrawn"
+	case err == nil:
+		s.State = "live"
+	case !store.NoRow(err):
+		return err
+	}
+	err := q.Rows(func(rows store.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		s.Sources = append(s.Sources, name)
+		return err
+	}, readSourcesOf, key)
+	if err != nil {
+		return err
+	}
+	if err := q.Rows(func(rows store.Rows) error {
+		var trace string
+		err := rows.Scan(&trace)
+		s.add(trace)
+		return err
+	}, readEvents, key); err != nil {
+		return err
+	}
+	var state int
+	var trace string
+	err = q.Row(readWaiting, key).Scan(&state, &s.Missing, &trace)
+	if store.NoRow(err) {
+		return nil
+	}
+	s.add(trace)
+	s.State = map[int]string{0: "found", 1: "waiting", 2: "ready"}[state]
+	return err
+}
+
+// add reads the lines of a trace.
+func (s *Story) add(trace string) {
+	for line := range strings.Lines(trace) {
+		var step courant.Step
+		if json.Unmarshal([]byte(line), &step) == nil {
+			s.Steps = append(s.Steps, step)
+		}
+	}
+	sort.SliceStable(s.Steps, func(i, j int) bool { return s.Steps[i].At.Before(s.Steps[j].At) })
+}

@@ -1,0 +1,108 @@
+package serve
+
+import (
+	_ "embed"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/courant-platform/courant/internal/kit/look"
+	"github.com/courant-platform/courant/internal/kit/web"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+//go:embed newest.html
+var newestText string
+
+//go:embed missing.html
+var missingText string
+
+var (
+	newestTemplate  = template.Must(template.New("newest").Parse(newestText))
+	missingTemplate = template.Must(template.New("missing").Parse(missingText))
+)
+
+type missingView struct {
+	Style        template.HTML
+	Status, Text string
+}
+
+// newestView is the front page.
+type newestView struct {
+	Style   template.HTML
+	Pages   []newestPage
+	Sources int
+	Waiting int // documents on their way
+}
+
+type newestPage struct {
+	Href, Title, Host, Picture string
+	When                       string
+	Date                       string
+}
+
+const newestMost = 60
+
+// newest lists the newest pages.
+func (s *Serve) newest(w http.ResponseWriter, r *http.Request) {
+	v := newestView{Style: look.Style()}
+	err := s.Store.Read(r.Context(), func(q store.Reader) error {
+		if err := q.Row(countSources).Scan(&v.Sources); err != nil {
+			return err
+		}
+		if err := q.Row(countWaiting).Scan(&v.Waiting); err != nil {
+			return err
+		}
+		return q.Rows(func(rows store.Rows) error {
+			var p newestPage
+			var address string
+			var published, stored int64
+			err := rows.Scan(&address, &p.Title, &p.Host, &p.Picture, &published, &stored)
+			p.Href = "/page?url=" + url.QueryEscape(address)
+			if published == 0 {
+				published = stored
+			}
+			p.Date = store.Time(published).Format(time.RFC3339)
+			p.When = ago(s.Store.Now().Sub(store.Time(published)), store.Time(published))
+			v.Pages = append(v.Pages, p)
+			return err
+		}, newestPages, newestMost)
+	})
+	if err != nil {
+		s.missing(w, r, err)
+		return
+	}
+	htmlHeaders(w.Header())
+	w.Header().Set("Cache-Control", "no-cache")
+	if err := newestTemplate.Execute(w, v); err != nil {
+		s.Log.Debug("the reader has gone", "error", err)
+	}
+}
+
+func (s *Serve) show(w http.ResponseWriter, r *http.Request, v missingView) {
+	if err := missingTemplate.Execute(w, v); err != nil {
+		web.Fail(w, r, s.Log, err)
+	}
+}
+
+// ago says how long ago something was, in words.
+func ago(d time.Duration, t time.Time) string {
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return plural(int(d/time.Minute), "minute")
+	case d < 24*time.Hour:
+		return plural(int(d/time.Hour), "hour")
+	}
+	return t.Format("2 January 2006")
+}
+
+func plural(n int, unit string) string {
+	if n == 1 {
+		return "1 " + unit + " ago"
+	}
+	return strconv.Itoa(n) + " " + unit + "s ago"
+}

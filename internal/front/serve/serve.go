@@ -1,0 +1,175 @@
+// Package serve answers readers: light pages, their pictures, and the list of
+// the newest. It reads the store and the blobs, and asks nobody to wait.
+package serve
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/look"
+	"github.com/courant-platform/courant/internal/kit/obs"
+	"github.com/courant-platform/courant/internal/kit/web"
+	"github.com/courant-platform/courant/internal/port/blob"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// Config is the front's section.
+type Config struct {
+	MaxAge int `toml:"max_age" comment:"seconds for which a page may be kept by caches"`
+}
+
+// Defaults are the working values.
+func Defaults() Config { return Config{MaxAge: 30} }
+
+// Serve is the front.
+type Serve struct {
+	Store   *store.Store
+	Blobs   blob.Bucket
+	Config  Config
+	Metrics *obs.Set
+	Log     *slog.Logger
+}
+
+// Register adds the front's addresses.
+func (s *Serve) Register(mux *http.ServeMux) {
+	mux.HandleFunc("GET /{$}", s.newest)
+	mux.HandleFunc("GET /page", s.page)
+	mux.HandleFunc("GET /media/{content}/{file}", s.media)
+}
+
+// policy lets a page show its own style and our pictures, and do nothing.
+func policy() string {
+	return "default-src 'none'; style-src " + look.StyleSource() + "; img-src 'self'; media-src 'self'; " +
+		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+		"sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
+}
+
+func htmlHeaders(h http.Header) {
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", policy())
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+}
+
+// page serves the light page of an address as it lies in the store.
+func (s *Serve) page(w http.ResponseWriter, r *http.Request) {
+	p, err := s.find(r.Context(), r.URL.Query().Get("url"))
+	if err != nil {
+		s.missing(w, r, err)
+		return
+	}
+	tag := fmt.Sprintf(`"%x-%d"`, p.id, p.revision)
+	h := w.Header()
+	htmlHeaders(h)
+	h.Set("Etag", tag)
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("Cache-Control", fmt.Sprintf("public, max-age=%d", s.Config.MaxAge))
+	h.Set("Link", "<"+p.address+`>; rel="canonical"`)
+	if web.Matches(r, tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	if web.TakesGzip(r) {
+		h.Set("Content-Encoding", "gzip")
+		w.Write(p.html) // the reader may have gone
+		return
+	}
+	z, err := gzip.NewReader(bytes.NewReader(p.html))
+	if err != nil {
+		web.Fail(w, r, s.Log, err)
+		return
+	}
+	io.Copy(w, z) // the reader may have gone
+}
+
+// found is a page as readers get it.
+type found struct {
+	id       int64
+	revision int
+	address  string
+	html     []byte
+}
+
+var errGone = courant.Errorf(courant.NotFound, "the page was withdrawn by its source")
+
+func (s *Serve) find(ctx context.Context, url string) (p found, err error) {
+	address, err := link.Canonical(url)
+	if err != nil {
+		return p, err
+	}
+	key := link.Digest(address)
+	var withdrawn bool
+	err = s.Store.Read(ctx, func(r store.Reader) error {
+		if err := r.Row(readPage, key[:]).Scan(&p.id, &p.revision, &p.address, &withdrawn); err != nil || withdrawn {
+			return err
+		}
+		return r.Row(readBody, key[:]).Scan(&p.html)
+	})
+	if withdrawn {
+		return p, errGone
+	}
+	if store.NoRow(err) {
+		err = courant.Errorf(courant.NotFound, "there is no page for %s", address)
+	}
+	return p, err
+}
+
+// missing answers people with a page, in the words of the error.
+func (s *Serve) missing(w http.ResponseWriter, r *http.Request, err error) {
+	status := web.Status(err)
+	if err == errGone {
+		status = http.StatusGone
+	}
+	text := err.Error()
+	if status == http.StatusInternalServerError {
+		s.Log.Error("request failed", "path", r.URL.Path, "error", err)
+		text = "Something went wrong here; it has been noted."
+	}
+	if r.URL.Query().Get("url") == "" {
+		text = "Add the address of an article: /page?url=https://…"
+	}
+	htmlHeaders(w.Header())
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	s.show(w, r, missingView{look.Style(), http.StatusText(status), text})
+}
+
+var mediaName = regexp.MustCompile(`^[0-9a-f]{64}/[0-9]{1,5}\.(jpeg|png|gif|webp)$`)
+
+// media serves a picture; its name says all about its content, so that it may
+// be kept for ever.
+func (s *Serve) media(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("content") + "/" + r.PathValue("file")
+	if !mediaName.MatchString(name) {
+		web.FailWith(w, http.StatusNotFound, "there is no such picture")
+		return
+	}
+	f, err := s.Blobs.Open(r.Context(), courant.PictureKey(name))
+	if blob.Missing(err) {
+		web.FailWith(w, http.StatusNotFound, "there is no such picture")
+		return
+	}
+	if err != nil {
+		web.Fail(w, r, s.Log, err)
+		return
+	}
+	defer f.Close()
+	h := w.Header()
+	h.Set("Content-Type", "image/"+name[strings.LastIndexByte(name, '.')+1:])
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	h.Set("Etag", `"`+name+`"`)
+	http.ServeContent(w, r, "", f.Info().Time, f)
+}

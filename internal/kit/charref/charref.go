@@ -1,0 +1,188 @@
+// Package charref decodes the character references of HTML and XML (&amp;,
+// &#8217;, &nbsp;) one at a time, without allocating for the usual ones.
+package charref
+
+import (
+	"html"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxName is longer than the longest name of HTML.
+const maxName = 32
+
+// Drop is the rune of a reference to a character that no document may hold.
+const Drop = rune(-1)
+
+// Decode reads the reference at the beginning of s, which starts with '&'. It
+// returns one rune, for a few names a second one (else 0), and the length of
+// the reference, 0 if there is none. With strict a name needs its semicolon, as
+// in XML and in attributes; without, the old names of HTML do not.
+func Decode(s string, strict bool) (r, second rune, n int) {
+	if len(s) < 3 {
+		return 0, 0, 0
+	}
+	if s[1] == '#' {
+		r, n = number(s)
+		return r, 0, n
+	}
+	end := 1
+	for end < len(s) && end < maxName && isAlnum(s[end]) {
+		end++
+	}
+	closed := end < len(s) && s[end] == ';'
+	if end == 1 || strict && !closed {
+		return 0, 0, 0
+	}
+	if r := common(s[1:end]); r != 0 {
+		if closed {
+			end++
+		}
+		return r, 0, end
+	}
+	return named(s[:end], closed)
+}
+
+// Append appends s with its references decoded.
+func Append(dst []byte, s string, strict bool) []byte {
+	for {
+		i := strings.IndexByte(s, '&')
+		if i < 0 {
+			return append(dst, s...)
+		}
+		dst = append(dst, s[:i]...)
+		r, second, n := Decode(s[i:], strict)
+		if n == 0 {
+			dst = append(dst, '&')
+			n = 1
+		} else {
+			dst = AppendRune(AppendRune(dst, r), second)
+		}
+		s = s[i+n:]
+	}
+}
+
+// AppendRune appends a rune of Decode: nothing for 0 and Drop.
+func AppendRune(dst []byte, r rune) []byte {
+	if r <= 0 {
+		return dst
+	}
+	return utf8.AppendRune(dst, r)
+}
+
+// String decodes the references of s; a string without any comes back as it is.
+func String(s string, strict bool) string {
+	if strings.IndexByte(s, '&') < 0 {
+		return s
+	}
+	return string(Append(make([]byte, 0, len(s)), s, strict))
+}
+
+func isAlnum(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+// number reads &#123; or &#x7b;, with or without the semicolon.
+func number(s string) (rune, int) {
+	i, base := 2, rune(10)
+	if s[2]|0x20 == 'x' {
+		i, base = 3, 16
+	}
+	start, v := i, rune(0)
+	for i < len(s) {
+		d := digit(s[i])
+		if d >= base {
+			break
+		}
+		if v = v*base + d; v > utf8.MaxRune {
+			v = utf8.MaxRune + 1
+		}
+		i++
+	}
+	if i == start {
+		return 0, 0
+	}
+	if i < len(s) && s[i] == ';' {
+		i++
+	}
+	return legal(v), i
+}
+
+func digit(c byte) rune {
+	switch {
+	case c >= '0' && c <= '9':
+		return rune(c - '0')
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return rune(c|0x20-'a') + 10
+	}
+	return 99
+}
+
+// windows1252 holds what browsers show for &#128; to &#159;.
+const windows1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
+
+// legal maps a number to the character that browsers show, or Drop.
+func legal(v rune) rune {
+	switch {
+	case v == '\t' || v == '\n':
+		return v
+	case v == '\r':
+		return '\n'
+	case v < ' ' || v == 0x7f || v&0xfffe == 0xfffe || v >= 0xfdd0 && v <= 0xfdef:
+		return Drop
+	case v >= 0x80 && v < 0xa0:
+		for _, r := range windows1252 {
+			if v--; v < 0x80 {
+				return r
+			}
+		}
+	case v > utf8.MaxRune || v >= 0xd800 && v < 0xe000:
+		return utf8.RuneError
+	}
+	return v
+}
+
+// common knows the names that make up nearly all of real use.
+func common(name string) rune {
+	switch name {
+	case "amp":
+		return '&'
+	case "lt":
+		return '<'
+	case "gt":
+		return '>'
+	case "quot":
+		return '"'
+	case "apos":
+		return '\''
+	case "nbsp":
+		return '\u00a0'
+	case "laquo":
+		return '«'
+	case "raquo":
+		return '»'
+	}
+	return 0
+}
+
+// named looks a name up in the table of the standard library. ref is the
+// reference without its semicolon.
+func named(ref string, closed bool) (r, second rune, n int) {
+	n = len(ref)
+	if closed {
+		if s := html.UnescapeString(ref + ";"); s[0] != '&' && s[len(s)-1] != ';' {
+			r, size := utf8.DecodeRuneInString(s)
+			if size < len(s) {
+				second, _ = utf8.DecodeRuneInString(s[size:])
+			}
+			return r, second, n + 1
+		}
+		return 0, 0, 0
+	}
+	s := html.UnescapeString(ref)
+	if s[0] == '&' {
+		return 0, 0, 0
+	}
+	r, size := utf8.DecodeRuneInString(s)
+	return r, 0, n - (len(s) - size)
+}

@@ -1,0 +1,245 @@
+// Package charset turns the bytes of a document into UTF-8 text, believing what
+// is declared only as far as the bytes agree. It never fails: what cannot be
+// read becomes U+FFFD, and characters that no XML document may hold are
+// dropped. Clean UTF-8 comes back without being copied.
+package charset
+
+import (
+	"bytes"
+	"mime"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode/utf32"
+)
+
+// Decode returns body as UTF-8, the name that WHATWG gives to what the bytes
+// really are, in lower case, and whether that differs from what was declared
+// (UTF-8 if nothing was) or bytes had to be replaced. The order is: byte order mark, charset of
+// contentType, declaration in the text, the bytes themselves.
+func Decode(body []byte, contentType string) (text []byte, name string, healed bool) {
+	if name, skip := mark(body); name != "" {
+		text, bad := convert(body[skip:], name)
+		return legal(text), name, bad
+	}
+	declared := label(contentType)
+	if declared == "" {
+		declared = declaration(body)
+	}
+	name = choose(body, declared)
+	text, bad := convert(body, name)
+	return legal(text), name, bad || name != declared && (declared != "" || name != "utf-8")
+}
+
+// mark recognises a byte order mark, or the zero bytes of UTF-16 and UTF-32
+// around the first character of markup, and says how many bytes to skip.
+func mark(b []byte) (name string, skip int) {
+	switch {
+	case bytes.HasPrefix(b, []byte("\xef\xbb\xbf")):
+		return "utf-8", 3
+	case bytes.HasPrefix(b, []byte("\xff\xfe\x00\x00")):
+		return "utf-32le", 4
+	case bytes.HasPrefix(b, []byte("\x00\x00\xfe\xff")):
+		return "utf-32be", 4
+	case bytes.HasPrefix(b, []byte("\xff\xfe")):
+		return "utf-16le", 2
+	case bytes.HasPrefix(b, []byte("\xfe\xff")):
+		return "utf-16be", 2
+	case len(b) < 4:
+		return "", 0
+	}
+	switch zero := [4]bool{b[0] == 0, b[1] == 0, b[2] == 0, b[3] == 0}; zero {
+	case [4]bool{false, true, true, true}:
+		return "utf-32le", 0
+	case [4]bool{true, true, true, false}:
+		return "utf-32be", 0
+	case [4]bool{false, true, false, true}:
+		return "utf-16le", 0
+	case [4]bool{true, false, true, false}:
+		return "utf-16be", 0
+	case [4]bool{false, true, false, false}:
+		return only(b[0] == '<', "utf-16le"), 0 // followed by a name in another script
+	case [4]bool{true, false, false, false}:
+		return only(b[1] == '<', "utf-16be"), 0
+	}
+	return "", 0
+}
+
+func only(ok bool, name string) string {
+	if ok {
+		return name
+	}
+	return ""
+}
+
+// label returns the WHATWG name of the charset of a content type, or "".
+func label(contentType string) string {
+	_, params, err := mime.ParseMediaType(contentType)
+	if err == nil {
+		return canonical(params["charset"])
+	}
+	_, rest, ok := strings.Cut(strings.ToLower(contentType), "charset=")
+	if !ok {
+		return ""
+	}
+	if end := strings.IndexAny(rest, "; ,"); end >= 0 {
+		rest = rest[:end]
+	}
+	return canonical(strings.Trim(rest, `"'`))
+}
+
+// canonical returns the WHATWG name for a label, or "" for an unknown one.
+func canonical(label string) string {
+	if label == "" {
+		return ""
+	}
+	e, err := htmlindex.Get(label)
+	if err != nil {
+		return alias(strings.ToLower(label))
+	}
+	name, err := htmlindex.Name(e)
+	if err != nil || name == "replacement" || name == "x-user-defined" {
+		return ""
+	}
+	return name
+}
+
+// alias knows labels that are in use although the standard has them not.
+func alias(label string) string {
+	switch label {
+	case "cp1251", "win-1251", "win1251":
+		return "windows-1251"
+	case "koi8-r-windows", "koi-8":
+		return "koi8-r"
+	case "utf", "utf8mb4", "u8":
+		return "utf-8"
+	case "cp1252", "latin-1", "iso8859_1":
+		return "windows-1252"
+	case "utf-32":
+		return "utf-32be"
+	}
+	return ""
+}
+
+// declarationWindow is how far into a document its declaration is looked for.
+const declarationWindow = 1024
+
+// declaration returns what the XML declaration or an HTML meta element says.
+func declaration(b []byte) string {
+	head := bytes.TrimLeft(b, " \t\r\n")
+	head = head[:min(len(head), declarationWindow)]
+	if bytes.HasPrefix(head, []byte("<?xml")) {
+		if end := bytes.IndexByte(head, '>'); end >= 0 {
+			return canonical(attribute(head[:end], "encoding"))
+		}
+	}
+	lower := bytes.ToLower(head)
+	for {
+		i := bytes.Index(lower, []byte("<meta"))
+		if i < 0 {
+			return ""
+		}
+		lower = lower[i+5:]
+		tag := lower
+		if end := bytes.IndexByte(tag, '>'); end >= 0 {
+			tag = tag[:end]
+		}
+		if name := canonical(attribute(tag, "charset")); name != "" {
+			if strings.HasPrefix(name, "utf-16") {
+				return "utf-8" // as the standard says: a byte-wise readable tag is no UTF-16
+			}
+			return name
+		}
+	}
+}
+
+// attribute returns the value after name=, with or without quotes.
+func attribute(tag []byte, name string) string {
+	i := bytes.Index(tag, []byte(name))
+	if i < 0 {
+		return ""
+	}
+	rest, ok := bytes.CutPrefix(bytes.TrimLeft(tag[i+len(name):], " \t\r\n"), []byte("="))
+	if !ok {
+		return ""
+	}
+	rest = bytes.TrimLeft(rest, " \t\r\n\"'")
+	if end := bytes.IndexAny(rest, "\"' \t\r\n;?/>"); end >= 0 {
+		rest = rest[:end]
+	}
+	return string(rest)
+}
+
+// convert decodes b, and says whether bytes had to be replaced.
+func convert(b []byte, name string) ([]byte, bool) {
+	if name == "utf-8" {
+		if utf8.Valid(b) {
+			return b, false
+		}
+		return bytes.ToValidUTF8(b, []byte("\uFFFD")), true
+	}
+	out, err := codec(name).NewDecoder().Bytes(b)
+	if err != nil {
+		return bytes.ToValidUTF8(b, []byte("\uFFFD")), true
+	}
+	return out, bytes.Contains(out, []byte("\uFFFD"))
+}
+
+func codec(name string) encoding.Encoding {
+	switch name {
+	case "utf-32le":
+		return utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM)
+	case "utf-32be":
+		return utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM)
+	}
+	e, err := htmlindex.Get(name)
+	if err != nil {
+		return encoding.Replacement
+	}
+	return e
+}
+
+// legal drops what XML forbids: controls, U+FFFE, U+FFFF, and stray byte order
+// marks at the beginning.
+func legal(b []byte) []byte {
+	b = bytes.TrimPrefix(b, []byte("\uFEFF"))
+	first := illegal(b)
+	if first < 0 {
+		return b
+	}
+	out := append(make([]byte, 0, len(b)), b[:first]...)
+	for b = b[first:]; len(b) > 0; {
+		switch {
+		case isControl(b[0]):
+			b = b[1:]
+		case isNoncharacter(b):
+			b = b[3:]
+		default:
+			n := illegal(b)
+			if n < 0 {
+				n = len(b)
+			}
+			out = append(out, b[:n]...)
+			b = b[n:]
+		}
+	}
+	return out
+}
+
+// illegal returns the place of the first illegal character, or -1.
+func illegal(b []byte) int {
+	for i, c := range b {
+		if c < ' ' && isControl(c) || c == 0xef && isNoncharacter(b[i:]) {
+			return i
+		}
+	}
+	return -1
+}
+
+func isControl(c byte) bool { return c < ' ' && c != '\t' && c != '\n' && c != '\r' }
+
+func isNoncharacter(b []byte) bool {
+	return len(b) >= 3 && b[0] == 0xef && b[1] == 0xbf && (b[2] == 0xbe || b[2] == 0xbf)
+}

@@ -1,0 +1,116 @@
+package charset
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// choose decides what bytes without a mark really are.
+func choose(b []byte, declared string) string {
+	multibyte, broken := census(b)
+	switch {
+	case multibyte == 0 && broken == 0: // ASCII
+		if declared == "" || strings.HasPrefix(declared, "utf-") {
+			return "utf-8"
+		}
+		return declared
+	case broken == 0 && !isEastAsian(declared):
+		return "utf-8"
+	case declared == "utf-8" || declared == "":
+		if multibyte > 2*broken {
+			return "utf-8" // a few damaged characters
+		}
+		return guess(b)
+	case strings.HasPrefix(declared, "utf-16"), strings.HasPrefix(declared, "utf-32"):
+		return guess(b) // there are no zero bytes, or mark had seen them
+	case multibyte > 8 && multibyte > 20*broken && !isEastAsian(declared):
+		return "utf-8"
+	}
+	return declared
+}
+
+// isEastAsian names the encodings whose text can look like UTF-8.
+func isEastAsian(name string) bool {
+	switch name {
+	case "gbk", "gb18030", "big5", "euc-jp", "euc-kr", "shift_jis", "iso-2022-jp":
+		return true
+	}
+	return false
+}
+
+// censusWindow bounds how much of a large document is counted, in damaged and
+// multibyte characters together.
+const censusWindow = 1 << 16
+
+// census counts the multibyte characters of b as UTF-8, and what breaks them.
+func census(b []byte) (multibyte, broken int) {
+	if utf8.Valid(b) {
+		for _, c := range b {
+			if c >= 0xc0 {
+				return 1, 0
+			}
+		}
+		return 0, 0
+	}
+	for i := 0; i < len(b) && multibyte+broken < censusWindow; {
+		if b[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && size == 1 {
+			broken++
+		} else {
+			multibyte++
+		}
+		i += size
+	}
+	return multibyte, broken
+}
+
+// guess names the 8-bit encoding of text by how its letters follow each other:
+// Cyrillic words are runs of high bytes, mostly small letters; in Western
+// languages a high byte stands alone among ASCII letters.
+func guess(b []byte) string {
+	var runs, single, letters, others int
+	score := [3]int{} // windows-1251, koi8-r, iso-8859-5
+	for i := 0; i < len(b) && runs+single < censusWindow; i++ {
+		if b[i] < 0x80 {
+			continue
+		}
+		start := i
+		for i < len(b) && b[i] >= 0x80 {
+			i++
+		}
+		if i-start < 3 {
+			single++
+			continue
+		}
+		runs++
+		for _, c := range b[start+1 : i] {
+			if c >= 0xc0 {
+				letters++
+			} else {
+				others++
+			}
+			if c >= 0xe0 {
+				score[0]++
+			}
+			if c >= 0xc0 && c < 0xe0 {
+				score[1]++
+			}
+			if c >= 0xd0 && c < 0xf0 {
+				score[2]++
+			}
+		}
+	}
+	switch {
+	case runs <= single/4 || letters < others:
+		return "windows-1252"
+	case score[2] > score[0] && score[2] > score[1]:
+		return "iso-8859-5"
+	case score[1] > score[0]:
+		return "koi8-r"
+	}
+	return "windows-1251"
+}

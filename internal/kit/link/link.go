@@ -1,0 +1,133 @@
+// Package link gives every address on the web one spelling. It follows the
+// WHATWG URL standard as far as http and https need it, refuses everything
+// else, never panics and does no I/O.
+package link
+
+import (
+	"crypto/sha256"
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+
+	"github.com/courant-platform/courant"
+)
+
+// MaxLength is the longest canonical URL, in bytes.
+const MaxLength = 2048
+
+// Canonical returns the one spelling of an absolute http or https URL: host in
+// lower case and punycode, no default port, no dot segments, no fragment, no
+// tracking parameters, escapes only where they are needed and in upper case.
+// The order of the other parameters stays. It is idempotent. Errors are of the
+// kind courant.Invalid.
+func Canonical(raw string) (string, error) {
+	if isCanonical(raw) {
+		return raw, nil
+	}
+	p, err := parse(raw, nil)
+	if err != nil {
+		return "", err
+	}
+	if p.userinfo {
+		return "", courant.Errorf(courant.Invalid, "the URL holds a user name or password")
+	}
+	p.path = removeDots(normalEscapes(p.path, pathByte))
+	p.query = dropTracking(normalEscapes(p.query, queryByte))
+	p.hasFragment = false
+	p.hasQuery = p.query != ""
+	out := p.String()
+	if len(out) > MaxLength {
+		return "", courant.Errorf(courant.Invalid, "the URL is longer than %d bytes", MaxLength)
+	}
+	return out, nil
+}
+
+// Host returns the host of an absolute URL in lower case, without the port and
+// without the brackets of an IPv6 address, or "".
+func Host(url string) string {
+	h := Authority(url)
+	if strings.HasPrefix(h, "[") {
+		return strings.TrimPrefix(h[:max(strings.IndexByte(h, ']'), 0)], "[")
+	}
+	h, _, _ = strings.Cut(h, ":")
+	return h
+}
+
+// Authority returns host and port of an absolute URL as they are written, in
+// lower case; the port is there only if the URL names it.
+func Authority(url string) string {
+	_, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return ""
+	}
+	if i := strings.IndexAny(rest, `/?#\`); i >= 0 {
+		rest = rest[:i]
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		rest = rest[i+1:]
+	}
+	return strings.ToLower(rest)
+}
+
+// Domain returns the registrable domain of a host (example.co.uk of
+// a.b.example.co.uk), or the host itself where there is none, as with
+// addresses and public suffixes.
+func Domain(host string) string {
+	if isNumeric(host) || strings.Contains(host, ":") {
+		return host
+	}
+	d, err := publicsuffix.EffectiveTLDPlusOne(host)
+	if err != nil {
+		return host
+	}
+	return d
+}
+
+// Digest is the key of a canonical URL: the first half of its SHA-256.
+func Digest(canonical string) [16]byte {
+	sum := sha256.Sum256([]byte(canonical))
+	return [16]byte(sum[:16])
+}
+
+// Resolve returns ref against base as an absolute http or https URL, or "" if
+// it is neither. Fragment, tracking parameters and escapes stay as they are.
+func Resolve(base, ref string) string {
+	if isPlain(ref) {
+		return ref
+	}
+	b := ParseBase(base)
+	return b.Resolve(ref)
+}
+
+// Base is a parsed base URL, for many references against one base. The zero
+// Base resolves absolute references only.
+type Base struct {
+	parts parts
+	ok    bool
+}
+
+// ParseBase parses an absolute http or https URL; any other string gives the
+// zero Base.
+func ParseBase(url string) Base {
+	p, err := parse(url, nil)
+	return Base{parts: p, ok: err == nil && !p.userinfo}
+}
+
+// Resolve is like the function of that name.
+func (b *Base) Resolve(ref string) string {
+	if isPlain(ref) {
+		return ref
+	}
+	var base *parts
+	if b.ok {
+		base = &b.parts
+	}
+	p, err := parse(ref, base)
+	if err != nil || p.userinfo {
+		return ""
+	}
+	if out := p.String(); len(out) <= MaxLength {
+		return out
+	}
+	return ""
+}

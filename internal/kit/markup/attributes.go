@@ -1,0 +1,218 @@
+package markup
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/courant-platform/courant/internal/kit/charref"
+)
+
+// maxValue bounds the free text of an attribute, in bytes.
+const maxValue = 4096
+
+// attributes writes the allowed attributes of the current tag, in an order that
+// depends on the element alone, and says whether the element is worth a tag.
+func (c *Cleaner) attributes(out string) bool {
+	if c.scan.name == "form" {
+		c.dst = append(c.dst, ` data-widget="form"`...)
+		return true
+	}
+	if len(c.scan.atts) == 0 {
+		return out != "a"
+	}
+	switch out {
+	case "a":
+		if !c.href() {
+			return false
+		}
+	case "td", "th":
+		c.number("colspan", 1000)
+		c.number("rowspan", 1000)
+	case "col", "colgroup":
+		c.number("span", 1000)
+	case "ol":
+		c.listType()
+		c.number("start", 1<<31-1)
+		c.flag("reversed")
+	case "li":
+		c.number("value", 1<<31-1)
+	case "time", "del", "ins":
+		c.textAttr("datetime")
+	case "details":
+		c.flag("open")
+	case "div":
+		c.widget()
+	}
+	c.textAttr("title")
+	c.textAttr("lang")
+	c.direction()
+	return true
+}
+
+func (c *Cleaner) href() bool {
+	raw, ok := c.scan.lookupAttr("href")
+	if !ok {
+		return false
+	}
+	url := c.address(raw)
+	if url == "" {
+		url = contact(raw)
+	}
+	if url != "" && c.Link != nil {
+		url = c.Link(url)
+	}
+	if url == "" {
+		return false
+	}
+	c.put("href", url)
+	return true
+}
+
+// address resolves an address to an absolute http or https one, or "".
+func (c *Cleaner) address(raw string) string {
+	if raw == "" || len(raw) > 1<<16 {
+		return ""
+	}
+	return c.base.Resolve(raw)
+}
+
+// contact allows mail addresses and telephone numbers as links, spelt without
+// blanks and controls.
+func contact(raw string) string {
+	raw = strings.TrimSpace(raw)
+	if len(raw) < 8 && !strings.HasPrefix(lower(raw), "tel:") || len(raw) > maxValue {
+		return ""
+	}
+	if head := strings.ToLower(raw[:min(len(raw), 7)]); head != "mailto:" && head[:4] != "tel:" {
+		return ""
+	}
+	for i := range len(raw) {
+		if raw[i] <= ' ' || raw[i] == 0x7f {
+			return ""
+		}
+	}
+	return raw
+}
+
+// put writes an attribute.
+func (c *Cleaner) put(name, value string) {
+	c.dst = append(append(append(c.dst, ' '), name...), `="`...)
+	c.dst = append(appendEscaped(c.dst, value), '"')
+}
+
+// textAttr keeps an attribute that is free text.
+func (c *Cleaner) textAttr(name string) {
+	v, ok := c.scan.lookupAttr(name)
+	if !ok {
+		return
+	}
+	if v = strings.TrimSpace(v); v == "" || len(v) > maxValue || name == "lang" && !isLanguage(v) {
+		return
+	}
+	c.put(name, v)
+}
+
+func (c *Cleaner) number(name string, most int) {
+	if v, ok := c.scan.lookupAttr(name); ok {
+		if n, err := strconv.Atoi(strings.TrimSpace(v)); err == nil && n >= 0 && n <= most {
+			c.put(name, strconv.Itoa(n))
+		}
+	}
+}
+
+func (c *Cleaner) flag(name string) {
+	if _, ok := c.scan.lookupAttr(name); ok {
+		c.dst = append(append(append(c.dst, ' '), name...), `=""`...)
+	}
+}
+
+func (c *Cleaner) listType() {
+	switch v := c.scan.attr("type"); v {
+	case "1", "a", "A", "i", "I":
+		c.put("type", v)
+	}
+}
+
+func (c *Cleaner) direction() {
+	switch v := strings.ToLower(c.scan.attr("dir")); v {
+	case "ltr", "rtl", "auto":
+		c.put("dir", v)
+	}
+}
+
+// widget keeps the mark of what used to be a frame or a form.
+func (c *Cleaner) widget() {
+	switch v := c.scan.attr("data-widget"); v {
+	case "frame", "form":
+		c.put("data-widget", v)
+	}
+}
+
+func isLanguage(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; !isLetter(c) && c != '-' && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return len(s) < 36
+}
+
+// appendEscaped writes an attribute's value.
+func appendEscaped(dst []byte, s string) []byte {
+	for i := range len(s) {
+		switch c := s[i]; c {
+		case '&':
+			dst = append(dst, "&amp;"...)
+		case '<':
+			dst = append(dst, "&lt;"...)
+		case '>':
+			dst = append(dst, "&gt;"...)
+		case '"':
+			dst = append(dst, "&#34;"...)
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// appendText writes text whose references are not decoded yet: decoded, and
+// with the characters of markup escaped again.
+func appendText(dst []byte, s string) []byte {
+	for s != "" {
+		i := strings.IndexAny(s, "&<>")
+		if i < 0 {
+			return append(dst, s...)
+		}
+		dst = append(dst, s[:i]...)
+		n := 1
+		switch s[i] {
+		case '<':
+			dst = append(dst, "&lt;"...)
+		case '>':
+			dst = append(dst, "&gt;"...)
+		default:
+			dst, n = appendReference(dst, s[i:])
+		}
+		s = s[i+n:]
+	}
+	return dst
+}
+
+func appendReference(dst []byte, s string) ([]byte, int) {
+	r, second, n := charref.Decode(s, false)
+	if n == 0 {
+		return append(dst, "&amp;"...), 1
+	}
+	switch r {
+	case '&':
+		dst = append(dst, "&amp;"...)
+	case '<':
+		dst = append(dst, "&lt;"...)
+	case '>':
+		dst = append(dst, "&gt;"...)
+	default:
+		dst = charref.AppendRune(charref.AppendRune(dst, r), second)
+	}
+	return dst, n
+}

@@ -1,0 +1,178 @@
+// Package markup turns HTML from strangers into HTML that can be shown: a short
+// allow-list of elements and attributes, always balanced, addresses absolute,
+// nothing active. It promises that cleaning twice changes nothing, takes time
+// in proportion to its input and never builds a tree.
+//
+// It has its own scanner after the HTML standard rather than the Tokenizer of
+// x/net/html, which copies its input, keeps every one of a million attributes
+// and cannot be used twice; x/net/html judges the result in the tests.
+package markup
+
+import (
+	"github.com/courant-platform/courant/internal/kit/link"
+)
+
+// maxDepth bounds the nesting of the output; deeper tags are dropped.
+const maxDepth = 256
+
+// Image is a picture on its way into the output. Srcset, Sizes and Loading are
+// empty unless the callback sets them.
+type Image struct {
+	URL    string // absolute, the best of those offered
+	Alt    string
+	Title  string
+	Width  int // as the markup says, 0 if it does not
+	Height int
+
+	Srcset, Sizes, Loading string
+}
+
+// Video is a video or sound file on its way into the output.
+type Video struct {
+	URL    string // absolute
+	Poster string // absolute, or ""
+	Width  int
+	Height int
+	Audio  bool
+}
+
+// Found tells what the markup refers to, in order of appearance, as it was
+// before the callbacks. Frames are addresses of embedded pages.
+type Found struct {
+	Images []Image
+	Videos []Video
+	Frames []string
+}
+
+// Cleaner holds the rules for one kind of document. The zero Cleaner keeps
+// absolute addresses only. A Cleaner keeps its working space: it must not be
+// used by two goroutines at once.
+type Cleaner struct {
+	Base  string                   // what addresses are relative to
+	Image func(*Image) bool        // may rewrite a picture; false drops it
+	Video func(*Video) bool        // the same for videos and sounds
+	Link  func(href string) string // may rewrite a link; "" leaves its text only
+
+	scan    scanner
+	base    link.Base
+	baseURL string // what base was parsed from
+	dst     []byte
+	open    []opened
+	picture picture
+	found   Found
+	buffer  []byte
+}
+
+// opened is an element that is open in the input; a ghost is not in the output.
+type opened struct {
+	name  string
+	ghost bool
+	block bool
+}
+
+// Clean returns the clean form of html.
+func (c *Cleaner) Clean(html string) string {
+	c.buffer, _ = c.Append(c.buffer[:0], html)
+	return string(c.buffer)
+}
+
+// Append appends the clean form of html to dst.
+func (c *Cleaner) Append(dst []byte, html string) ([]byte, Found) {
+	if c.Base != c.baseURL {
+		c.base, c.baseURL = link.ParseBase(c.Base), c.Base
+	}
+	c.dst, c.open, c.found, c.picture = dst, c.open[:0], Found{}, picture{}
+	c.scan.src, c.scan.pos = legalText(html), 0
+	for kind := c.scan.next(); kind != endOfInput; kind = c.scan.next() {
+		switch kind {
+		case textToken:
+			c.dst = appendText(c.dst, c.scan.text)
+		case startToken:
+			c.start(c.scan.el)
+		case endToken:
+			c.end(c.scan.el)
+		}
+	}
+	c.closeTo(0)
+	c.scan.src = ""
+	dst, c.dst = c.dst, nil
+	return dst, c.found
+}
+
+func (c *Cleaner) start(el element) {
+	switch {
+	case el.special:
+		c.special(c.scan.name)
+	case el.drop && !el.raw:
+		c.scan.skip()
+	case el.out == "":
+	case el.table && !c.makeRoom(el.out):
+	default:
+		if !el.table {
+			c.closeBefore(el)
+		}
+		c.emit(el)
+	}
+}
+
+// emit writes a start tag and remembers it.
+func (c *Cleaner) emit(el element) {
+	if !el.void && len(c.open) >= maxDepth {
+		return
+	}
+	mark := len(c.dst)
+	c.dst = append(append(c.dst, '<'), el.out...)
+	bare := len(c.dst)
+	keep := c.attributes(el.out)
+	if el.out == "span" && len(c.dst) == bare {
+		keep = false // says nothing
+	}
+	if keep {
+		c.dst = append(c.dst, '>')
+	} else {
+		c.dst = c.dst[:mark]
+	}
+	if !el.void {
+		c.open = append(c.open, opened{name: el.out, ghost: !keep, block: el.block})
+	}
+}
+
+func (c *Cleaner) end(el element) {
+	switch {
+	case c.scan.name == "br":
+		c.dst = append(c.dst, "<br>"...)
+	case c.scan.name == "picture":
+		c.endPicture()
+	case el.out == "" || el.void:
+	default:
+		if i := c.find(el); i >= 0 {
+			c.closeTo(i)
+		}
+	}
+}
+
+// find returns the place of the open element that an end tag closes, or -1.
+// Tags inside a cell do not close what is outside of it.
+func (c *Cleaner) find(el element) int {
+	for i := len(c.open) - 1; i >= 0; i-- {
+		name := c.open[i].name
+		switch {
+		case name == el.out:
+			return i
+		case name == "table", !el.table && el.out != "table" && isCell(name):
+			return -1
+		}
+	}
+	return -1
+}
+
+// closeTo closes open elements until n are left.
+func (c *Cleaner) closeTo(n int) {
+	for len(c.open) > n {
+		last := c.open[len(c.open)-1]
+		c.open = c.open[:len(c.open)-1]
+		if !last.ghost {
+			c.dst = append(append(append(c.dst, "</"...), last.name...), '>')
+		}
+	}
+}

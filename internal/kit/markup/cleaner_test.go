@@ -1,0 +1,205 @@
+package markup_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/courant-platform/courant/internal/kit/markup"
+)
+
+const base = "https://site.example/a/b.html"
+
+func clean(html string) string {
+	c := markup.Cleaner{Base: base}
+	return c.Clean(html)
+}
+
+func TestCleanKeepsWhatIsAllowedAndBalancesIt(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"", ""},
+		{"plain & simple <3 > 2", "plain &amp; simple &lt;3 &gt; 2"},
+		{"<P CLASS=x>One<p>Two<div>Three", "<p>One</p><p>Two</p><div>Three</div>"},
+		{"<b><i>x</b>y</i>z", "<b><i>x</i></b>yz"},
+		{"</p></div>x", "x"},
+		{"<ul><li>1<li>2<ul><li>3</ul><li>4</ul>", "<ul><li>1</li><li>2<ul><li>3</li></ul></li><li>4</li></ul>"},
+		{"<dl><dt>a<dd>b<dt>c</dl>", "<dl><dt>a</dt><dd>b</dd><dt>c</dt></dl>"},
+		{"<table><tr><td>1<td>2<tr><td>3</table>x", "<table><tr><td>1</td><td>2</td></tr><tr><td>3</td></tr></table>x"},
+		{"<td>x</td><tr>y", "xy"},
+		{"<table><tr><td></div></p>x</table>", "<table><tr><td>x</td></tr></table>"},
+		{"<table><tr><td colspan=2 rowspan=x bgcolor=red>x", `<table><tr><td colspan="2">x</td></tr></table>`},
+		{"a<br/>b</br>c<hr>", "a<br>b<br>c<hr>"},
+		{"<h1>a<h2>b", "<h1>a</h1><h2>b</h2>"},
+		{`<a href="/x">1<a href="y">2`, `<a href="https://site.example/x">1</a><a href="https://site.example/a/y">2</a>`},
+		{`<a name=x>1</a><a href="mailto:a@b.example">2</a><a href="tel:+7">3</a>`, `1<a href="mailto:a@b.example">2</a><a href="tel:+7">3</a>`},
+		{"<span>a<span lang=ru>b<span>c</span>d</span>e</span>", `a<span lang="ru">bcd</span>e`},
+		{"<section><header><h1>x</h1></header></section>", "<div><div><h1>x</h1></div></div>"},
+		{"<font color=red><o:p>x</o:p></font><unknown>y</unknown>", "xy"},
+		{"x<!-- a --><!--> b --><!---->c<!-- d --!>e<?php f ?>g<!doctype html>h</ x>i", "x b --&gt;ceghi"},
+		{"<pre>a\r\n  b</pre>", "<pre>a\n  b</pre>"},
+		{"<![CDATA[a <b>]]>c", "a &lt;b&gt;c"},
+		{"&lt;b&gt; &amp;amp; &nbsp;&laquo;&hellip;&#8217;&#1;&copy 1", "&lt;b&gt; &amp;amp; \u00a0«…’© 1"},
+		{`<ol type=a start=3 reversed><li value=7>x</ol>`, `<ol type="a" start="3" reversed=""><li value="7">x</li></ol>`},
+		{`<time datetime="2024-01-02" title='a "q"'>x`, `<time datetime="2024-01-02" title="a &#34;q&#34;">x</time>`},
+		{"<strike>a</strike><tt>b</tt><acronym>c</acronym><menu><li>d</menu>", "<s>a</s><code>b</code><abbr>c</abbr><ul><li>d</li></ul>"},
+		{"cut off <a href=\"x", "cut off "},
+		{"<details open><summary>a</summary>b</details>", `<details open=""><summary>a</summary>b</details>`},
+	} {
+		if got := clean(c.in); got != c.want {
+			t.Errorf("Clean(%q)\n got %q\nwant %q", c.in, got, c.want)
+		}
+		if got := clean(c.want); got != c.want {
+			t.Errorf("cleaning again: %q becomes %q", c.want, got)
+		}
+	}
+}
+
+func TestTheBestVersionOfAPictureIsKept(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{`<img src=i.png alt="a&quot;" width=640 height=50%>`, `<img src="https://site.example/a/i.png" alt="a&#34;" width="640">`},
+		{`<img src="//cdn.example/i.png" />`, `<img src="https://cdn.example/i.png">`},
+		{`<img class=lazy src="data:image/gif;base64,R0" data-src="/i.png">`, `<img src="https://site.example/i.png">`},
+		{`<img src="s.jpg" srcset="s.jpg 320w, l.jpg 960w" sizes=100vw>`, `<img src="https://site.example/a/l.jpg">`},
+		{`<img src=blank.gif data-srcset="s.jpg 1x,l.jpg 2x">`, `<img src="https://site.example/a/l.jpg">`},
+		{`<picture><source media="(max-width: 480px)" srcset="s.jpg"><img src="l.jpg"></picture>`, `<img src="https://site.example/a/l.jpg">`},
+		{`<picture><source srcset="m.webp 800w, l.webp 1600w" type="image/webp"><img src="s.jpg"></picture>`, `<img src="https://site.example/a/l.webp">`},
+		{`<picture><source srcset="m.webp"></picture>`, `<img src="https://site.example/a/m.webp">`},
+		{`<img src="t.gif" width="1" height="1"><img src=t.gif width=0><img src=t.gif style="width: 1px"><img src=t.gif style="display:none">`, ``},
+		{`<img><img src=""><img src="javascript:x"><img src="data:image/png;base64,x">`, ``},
+		{`<img src="x" onerror="alert(1)" id=y style=z>`, `<img src="https://site.example/a/x">`},
+		{`<video controls width=640 poster=p.jpg><source src="v.webm"><source src="v.mp4" type="video/mp4">old browser</video>x`,
+			`<video src="https://site.example/a/v.mp4" poster="https://site.example/a/p.jpg" width="640" controls="" preload="none"></video>x`},
+		{`<audio src=s.mp3 autoplay></audio>`, `<audio src="https://site.example/a/s.mp3" controls="" preload="none"></audio>`},
+		{`<p>a<iframe src="//v.example/embed/1" title="A film" srcdoc="x"><b>no</b></iframe>b`,
+			`<p>a</p><div data-widget="frame"><a href="https://v.example/embed/1">A film</a></div>b`},
+	} {
+		if got := clean(c.in); got != c.want {
+			t.Errorf("Clean(%q)\n got %q\nwant %q", c.in, got, c.want)
+		}
+		if got := clean(c.want); got != c.want {
+			t.Errorf("cleaning again: %q becomes %q", c.want, got)
+		}
+	}
+}
+
+func TestCallbacksMayRewriteAndRefuse(t *testing.T) {
+	c := markup.Cleaner{
+		Base: base,
+		Image: func(im *markup.Image) bool {
+			im.URL, im.Srcset, im.Loading, im.Width, im.Height = "/media/1", "/media/1 1x", "lazy", 4, 3
+			return im.Alt != "no"
+		},
+		Video: func(v *markup.Video) bool { v.URL = "/media/2"; return true },
+		Link:  func(href string) string { return strings.TrimPrefix(href, "https://site.example") },
+	}
+	out, found := c.Append([]byte("x"), `<a href="/l">l</a><a href=https://site.example>m</a><img src=i alt=a><img src=j alt=no><video src=v></video><iframe src=f></iframe>`)
+	const want = `x<a href="/l">l</a><a href="/">m</a><img src="/media/1" alt="a" width="4" height="3" srcset="/media/1 1x" loading="lazy">` +
+		`<video src="/media/2" controls="" preload="none"></video><div data-widget="frame"><a href="/a/f">https://site.example/a/f</a></div>`
+	if string(out) != want {
+		t.Errorf("got  %s\nwant %s", out, want)
+	}
+	if !reflect.DeepEqual(found, markup.Found{
+		Images: []markup.Image{{URL: "https://site.example/a/i", Alt: "a"}, {URL: "https://site.example/a/j", Alt: "no"}},
+		Videos: []markup.Video{{URL: "https://site.example/a/v"}},
+		Frames: []string{"https://site.example/a/f"},
+	}) {
+		t.Errorf("found %+v", found)
+	}
+}
+
+func TestTextIsWhatAReaderSees(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"<p>One <b>t</b>wo</p>\n<p> Three&nbsp;&amp;\n four</p>", "One two\n\nThree\u00a0& four"},
+		{"a<br>b<ul><li>c</li> <li>d</li></ul>e", "a\nb\n\nc\nd\n\ne"},
+		{"<table><tr><th>a</th><th>b</th></tr><tr><td>c</td><td>d</td></tr></table>", "a\tb\nc\td"},
+		{"<figure><img src=x alt=no><figcaption>cap</figcaption></figure><div data-widget=\"frame\"><a href=x>no</a></div>", "cap"},
+		{"<script>no</script>x<style>no</style><video>no</video><svg><text>no</text></svg>y", "xy"},
+		{"<pre>a\n  b</pre>c", "a\n  b\n\nc"},
+		{"no markup < here", "no markup < here"},
+		{"", ""},
+	} {
+		if got := markup.Text(c.in); got != c.want {
+			t.Errorf("Text(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+func TestTitlesBecomePlainText(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{" A  title\n&amp; more ", "A title & more"}, {"1 < 2 and <3", "1 < 2 and <3"}, {"vector<int> or <T>", "vector<int> or <T>"},
+		{"<b>Bold</b> move<script>alert(1)</script>", "Bold move"}, {"a<br>b", "a b"}, {"&lt;b&gt; stays", "<b> stays"},
+		{"a <img src=x", "a <img src=x"}, {"x<svg onload=y><b>z</b></svg>", "x"}, {"e\u0301", "é"}, {"AT&T", "AT&T"}, {"a<!-- b -->c", "ac"},
+		{"a\u00a0b\x00", "a b"},
+	} {
+		if got := markup.Plain(c.in); got != c.want {
+			t.Errorf("Plain(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+func TestHostileMarkupCostsLinearTime(t *testing.T) {
+	for name, in := range map[string]string{
+		"deep":       strings.Repeat("<div>", 1e6),
+		"inline":     strings.Repeat("<b><p>", 3e5),
+		"links":      strings.Repeat("<a href=x>", 3e5),
+		"tables":     strings.Repeat("<table><tr><td>", 1e5) + strings.Repeat("</tr>", 1e5),
+		"body":       strings.Repeat("<body a1 a2 a3>", 1e5),
+		"attributes": "<p " + strings.Repeat("a ", 2e6) + ">x",
+		"breaks":     strings.Repeat("<br>", 2e6),
+		"open":       strings.Repeat("<", 4e6),
+		"comments":   strings.Repeat("<!--", 1e6),
+		"quotes":     strings.Repeat(`<a "`, 1e6),
+		"titles":     strings.Repeat("<title></tit", 4e5),
+		"svg":        strings.Repeat("<svg><p>", 4e5),
+		"objects":    strings.Repeat("<object>", 5e5) + strings.Repeat("<video>", 5e5),
+		"srcset":     `<img srcset="` + strings.Repeat("a,", 2e6) + `">`,
+		"references": strings.Repeat("&a", 2e6),
+		"dashes":     "<!--" + strings.Repeat("-", 4e6),
+	} {
+		start := time.Now()
+		if out := clean(in); len(out) > 4*len(in)+1024 {
+			t.Errorf("%s: %d bytes become %d", name, len(in), len(out))
+		}
+		markup.Text(in)
+		markup.Plain(in[:min(len(in), 1<<20)])
+		if d := time.Since(start); d > 4*time.Second {
+			t.Errorf("%s took %v", name, d)
+		}
+	}
+}
+
+// suite returns the path of a public suite, or skips.
+func suite(t *testing.T, name string) string {
+	shared := os.Getenv("COURANT_SHARED")
+	if shared == "" {
+		shared = "../../../../shared"
+	}
+	path := filepath.Join(shared, "suites", name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("the public suites are not here; COURANT_SHARED names their folder")
+	}
+	return path
+}
+
+func TestSrcsetIsReadAsTheStandardSays(t *testing.T) {
+	raw, err := os.ReadFile(suite(t, "bugcases/html/H03-srcset.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Srcset string
+		URLs   []string
+	}
+	if err := json.Unmarshal(raw, &cases); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		if got := markup.SrcsetURLs(c.Srcset); len(got)+len(c.URLs) > 0 && !reflect.DeepEqual(got, c.URLs) {
+			t.Errorf("srcset %q gives %q, want %q", c.Srcset, got, c.URLs)
+		}
+	}
+}

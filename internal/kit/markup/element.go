@@ -1,0 +1,85 @@
+package markup
+
+// element says what becomes of an HTML element. The zero element is unknown:
+// its tags are dropped and its contents stay.
+type element struct {
+	out     string // the name in the output, "" for none
+	known   bool   // HTML has it
+	void    bool   // it has no contents
+	block   bool   // it begins a paragraph of its own
+	drop    bool   // it goes with its contents
+	raw     bool   // its contents are no markup
+	foreign bool   // svg, math
+	table   bool   // it is only allowed inside a table
+	special bool   // it has a rule of its own
+}
+
+// lookup returns the rule of an element. What is not listed here never reaches
+// the output.
+func lookup(name string) element {
+	switch name {
+	case "b", "strong", "i", "em", "u", "s", "del", "ins", "sub", "sup", "small", "mark", "code", "kbd", "samp",
+		"abbr", "q", "cite", "time", "var", "dfn", "bdi", "bdo", "ruby", "rt", "rp", "a", "span":
+		return element{out: name, known: true}
+	case "p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "ul", "ol", "li", "dl", "dt", "dd",
+		"figure", "figcaption", "div", "details", "summary", "table":
+		return element{out: name, known: true, block: true}
+	case "tr", "td", "th", "thead", "tbody", "tfoot", "caption", "colgroup":
+		return element{out: name, known: true, block: true, table: true}
+	case "col":
+		return element{out: name, known: true, void: true, table: true}
+	case "br", "wbr":
+		return element{out: name, known: true, void: true}
+	case "hr":
+		return element{out: name, known: true, void: true, block: true}
+	case "img", "image":
+		return element{known: true, special: true, void: true}
+	case "picture", "video", "audio":
+		return element{known: true, special: true}
+	case "source":
+		return element{known: true, special: true, void: true}
+	case "iframe":
+		return element{known: true, special: true, raw: true, block: true}
+	}
+	return renamed(name)
+}
+
+// renamed holds the elements that become others.
+func renamed(name string) element {
+	switch name {
+	case "section", "article", "header", "footer", "aside", "main", "nav", "center", "hgroup", "address",
+		"fieldset", "legend", "dialog", "search", "marquee", "form":
+		return element{out: "div", known: true, block: true}
+	case "menu", "dir":
+		return element{out: "ul", known: true, block: true}
+	case "strike":
+		return element{out: "s", known: true}
+	case "tt":
+		return element{out: "code", known: true}
+	case "acronym":
+		return element{out: "abbr", known: true}
+	}
+	return removed(name)
+}
+
+// removed holds the elements that go, alone or with their contents.
+func removed(name string) element {
+	switch name {
+	case "script", "style", "textarea", "title", "xmp", "noscript", "noembed", "noframes", "plaintext":
+		return element{known: true, raw: true, drop: true}
+	case "svg", "math":
+		return element{known: true, drop: true, foreign: true}
+	case "object", "applet", "template", "select", "datalist", "canvas", "button", "map", "frameset", "portal":
+		return element{known: true, drop: true}
+	case "meta", "link", "base", "basefont", "bgsound", "frame", "embed", "input", "param", "area", "track", "keygen",
+		"isindex", "nextid", "command":
+		return element{known: true, void: true}
+	case "html", "head", "body", "font", "big", "blink", "nobr", "label", "output", "meter", "progress", "data",
+		"option", "optgroup", "slot", "rb", "rtc", "spacer", "multicol", "listing":
+		return element{known: true}
+	}
+	return element{}
+}
+
+// isCell says whether an element bounds what goes on inside a table's cell.
+func isCell(name string) bool { return name == "td" || name == "th" || name == "caption" }

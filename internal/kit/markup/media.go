@@ -1,0 +1,275 @@
+package markup
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/courant-platform/courant/internal/kit/charref"
+)
+
+// picture is the best source of an open picture element.
+type picture struct {
+	open  bool
+	done  bool // its image is written
+	url   string
+	score float64
+	wide  bool // named its width, and is not for small screens
+}
+
+// special handles pictures, videos, sounds and frames.
+func (c *Cleaner) special(name string) {
+	switch name {
+	case "img", "image":
+		c.image()
+	case "picture":
+		c.picture = picture{open: true}
+	case "source":
+		c.pictureSource()
+	case "video", "audio":
+		c.video(name)
+	case "iframe":
+		c.frame()
+	}
+}
+
+func (c *Cleaner) image() {
+	s := &c.scan
+	im := Image{Width: size(s.attr("width")), Height: size(s.attr("height"))}
+	if tiny(s.attr("width")) || tiny(s.attr("height")) || hidden(s.attr("style")) {
+		return
+	}
+	im.URL = c.bestSource()
+	if im.URL == "" {
+		return
+	}
+	c.picture.done = true
+	im.Alt = limited(s.attr("alt"))
+	im.Title = limited(s.attr("title"))
+	c.putImage(im)
+}
+
+func limited(s string) string {
+	if s = strings.TrimSpace(s); len(s) > maxValue {
+		return ""
+	}
+	return s
+}
+
+// putImage reports a picture, lets the callback have it and writes it.
+func (c *Cleaner) putImage(im Image) {
+	c.found.Images = append(c.found.Images, im)
+	if c.Image != nil && !c.Image(&im) {
+		return
+	}
+	c.dst = append(c.dst, "<img"...)
+	c.put("src", im.URL)
+	c.optional("alt", im.Alt)
+	c.optional("title", im.Title)
+	c.optionalSize("width", im.Width)
+	c.optionalSize("height", im.Height)
+	c.optional("srcset", im.Srcset)
+	c.optional("sizes", im.Sizes)
+	c.optional("loading", im.Loading)
+	c.dst = append(c.dst, '>')
+}
+
+func (c *Cleaner) optional(name, value string) {
+	if value != "" {
+		c.put(name, value)
+	}
+}
+
+func (c *Cleaner) optionalSize(name string, n int) {
+	if n > 0 {
+		c.put(name, strconv.Itoa(n))
+	}
+}
+
+// bestSource returns the address of the best version of the current image: the
+// widest of its srcset, else what the lazy attributes say, else its src; a
+// picture's source wins if it alone names its width.
+func (c *Cleaner) bestSource() string {
+	s := &c.scan
+	for _, name := range [...]string{"srcset", "data-srcset", "data-lazy-srcset"} {
+		if set, ok := s.lookupAttr(name); ok {
+			if url, _ := best(set); url != "" {
+				if url = c.address(url); url != "" {
+					return url
+				}
+			}
+		}
+	}
+	if c.picture.open && c.picture.wide {
+		return c.picture.url
+	}
+	for _, name := range [...]string{"data-src", "data-lazy-src", "data-original", "data-lazy", "data-orig-file", "src"} {
+		if url, ok := s.lookupAttr(name); ok {
+			if url = c.address(url); url != "" {
+				return url
+			}
+		}
+	}
+	return c.picture.url
+}
+
+// pictureSource remembers a source of an open picture if it is the best yet.
+func (c *Cleaner) pictureSource() {
+	if !c.picture.open {
+		return
+	}
+	s := &c.scan
+	set, ok := s.lookupAttr("srcset")
+	if !ok {
+		set = s.attr("data-srcset")
+	}
+	url, score := best(set)
+	url = c.address(url)
+	if url == "" {
+		return
+	}
+	small := strings.Contains(s.attr("media"), "max-width")
+	if strings.Contains(s.attr("type"), "avif") || small {
+		score /= 1000 // not every reader has it
+	}
+	if score > c.picture.score {
+		c.picture.url, c.picture.score, c.picture.wide = url, score, score >= 640 && !small
+	}
+}
+
+// endPicture writes a picture that had no image of its own.
+func (c *Cleaner) endPicture() {
+	if c.picture.open && !c.picture.done && c.picture.url != "" {
+		c.putImage(Image{URL: c.picture.url})
+	}
+	c.picture = picture{}
+}
+
+// video reads a video or sound up to its end tag and writes it without sources,
+// autoplay or fallback.
+func (c *Cleaner) video(name string) {
+	s := &c.scan
+	v := Video{Audio: name == "audio", Width: size(s.attr("width")), Height: size(s.attr("height"))}
+	v.URL = c.firstAddress("src", "data-src")
+	v.Poster = c.firstAddress("poster", "data-poster")
+	preferred := v.URL != ""
+	for kind := s.next(); kind != endOfInput && !(kind == endToken && s.name == name); kind = s.next() {
+		if kind != startToken || s.name != "source" || preferred {
+			continue
+		}
+		if url := c.firstAddress("src", "data-src"); url != "" {
+			preferred = strings.Contains(s.attr("type"), "mp4") || strings.Contains(s.attr("type"), "mpeg")
+			if v.URL == "" || preferred {
+				v.URL = url
+			}
+		}
+	}
+	if v.URL == "" {
+		return
+	}
+	c.found.Videos = append(c.found.Videos, v)
+	if c.Video == nil || c.Video(&v) {
+		c.putVideo(name, v)
+	}
+}
+
+func (c *Cleaner) firstAddress(names ...string) string {
+	for _, name := range names {
+		if url := c.address(c.scan.attr(name)); url != "" {
+			return url
+		}
+	}
+	return ""
+}
+
+func (c *Cleaner) putVideo(name string, v Video) {
+	c.dst = append(append(c.dst, '<'), name...)
+	c.put("src", v.URL)
+	if !v.Audio {
+		c.optional("poster", v.Poster)
+		c.optionalSize("width", v.Width)
+		c.optionalSize("height", v.Height)
+	}
+	c.dst = append(c.dst, ` controls="" preload="none"></`...)
+	c.dst = append(append(c.dst, name...), '>')
+}
+
+// frame writes an embedded page as a link to it.
+func (c *Cleaner) frame() {
+	url := c.firstAddress("src", "data-src", "data-lazy-src")
+	if url == "" {
+		return
+	}
+	c.found.Frames = append(c.found.Frames, url)
+	text := limited(c.scan.attr("title"))
+	if text == "" {
+		text = url
+	}
+	if c.Link != nil {
+		url = c.Link(url)
+	}
+	c.closeOpen("a", false)
+	c.closeOpen("p", true)
+	if len(c.open)+2 > maxDepth {
+		return
+	}
+	c.dst = append(c.dst, `<div data-widget="frame">`...)
+	if url != "" {
+		c.dst = append(c.dst, `<a`...)
+		c.put("href", url)
+		c.dst = append(append(appendEscapedText(append(c.dst, '>'), text), "</a>"...), "</div>"...)
+		return
+	}
+	c.dst = append(appendEscapedText(c.dst, text), "</div>"...)
+}
+
+// appendEscapedText writes text that is decoded already.
+func appendEscapedText(dst []byte, s string) []byte {
+	for _, r := range s {
+		switch r {
+		case '&':
+			dst = append(dst, "&amp;"...)
+		case '<':
+			dst = append(dst, "&lt;"...)
+		case '>':
+			dst = append(dst, "&gt;"...)
+		default:
+			dst = charref.AppendRune(dst, r)
+		}
+	}
+	return dst
+}
+
+// size reads "640" or "640px".
+func size(s string) int {
+	s = strings.TrimSuffix(strings.TrimSpace(s), "px")
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 || n > 1<<16 {
+		return 0
+	}
+	return n
+}
+
+// tiny says whether a width or height is that of a tracking pixel.
+func tiny(s string) bool {
+	s = strings.TrimSuffix(strings.TrimSpace(s), "px")
+	return s == "0" || s == "1"
+}
+
+// hidden says whether an inline style hides a picture or makes it a dot.
+func hidden(style string) bool {
+	if style == "" {
+		return false
+	}
+	style = strings.ToLower(strings.ReplaceAll(style, " ", "")) + ";"
+	for _, s := range [...]string{"display:none", "visibility:hidden"} {
+		if strings.Contains(style, s) {
+			return true
+		}
+	}
+	for _, s := range [...]string{"width:1px;", "width:0;", "width:0px;", "height:1px;", "height:0px;"} {
+		if strings.HasPrefix(style, s) || strings.Contains(style, ";"+s) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,205 @@
+package markup
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/courant-platform/courant/internal/kit/charref"
+)
+
+// Text returns what a reader sees of html, in document order: paragraphs are
+// separated by one blank line, list items, table rows and line breaks by a line
+// feed, cells by a tab. References are decoded and blanks collapsed. Frames
+// give no text.
+func Text(html string) string {
+	t := writer{scan: scanner{src: legalText(html)}}
+	t.out = make([]byte, 0, len(html))
+	for kind := t.scan.next(); kind != endOfInput; kind = t.scan.next() {
+		switch kind {
+		case textToken:
+			t.text(t.scan.text)
+		case startToken:
+			t.start(t.scan.el)
+		case endToken:
+			t.end(t.scan.el)
+		}
+	}
+	return string(t.out)
+}
+
+// The gaps between two pieces of text, the wider one wins.
+const (
+	noGap = iota
+	blankGap
+	cellGap
+	lineGap
+	paragraphGap
+)
+
+// writer collects text; a gap is written when more text follows.
+type writer struct {
+	scan    scanner
+	out     []byte
+	gap     int
+	pre     int // open pre elements
+	decoded []byte
+}
+
+func (t *writer) widen(gap int) { t.gap = max(t.gap, gap) }
+
+func (t *writer) start(el element) {
+	switch {
+	case el.drop && !el.raw, t.scan.name == "video", t.scan.name == "audio":
+		t.scan.skip()
+	case t.scan.name == "div" && t.scan.attr("data-widget") == "frame":
+		t.scan.skip()
+	case t.scan.name == "pre":
+		t.pre++
+		t.widen(paragraphGap)
+	case el.block || t.scan.name == "br":
+		t.widen(gapOf(t.scan.name))
+	}
+}
+
+func (t *writer) end(el element) {
+	if t.scan.name == "pre" && t.pre > 0 {
+		t.pre--
+	}
+	if el.block || t.scan.name == "br" {
+		t.widen(gapOf(t.scan.name))
+	}
+}
+
+func gapOf(name string) int {
+	switch name {
+	case "td", "th":
+		return cellGap
+	case "li", "dt", "dd", "tr", "br":
+		return lineGap
+	}
+	return paragraphGap
+}
+
+func (t *writer) text(s string) {
+	if strings.IndexByte(s, '&') >= 0 {
+		t.decoded = charref.Append(t.decoded[:0], s, false)
+		s = string(t.decoded)
+	}
+	if t.pre > 0 {
+		if strings.TrimSpace(s) != "" || t.gap == noGap {
+			t.flushGap()
+			t.out = append(t.out, s...)
+		}
+		return
+	}
+	for s != "" {
+		word := 0
+		for word < len(s) && !isBlank(s[word]) {
+			word++
+		}
+		if word > 0 {
+			t.flushGap()
+			t.out = append(t.out, s[:word]...)
+		}
+		if s = s[word:]; s != "" {
+			t.widen(blankGap)
+			s = strings.TrimLeft(s, " \t\n\r\f")
+		}
+	}
+}
+
+func (t *writer) flushGap() {
+	if len(t.out) > 0 {
+		t.out = append(t.out, [...]string{"", " ", "\t", "\n", "\n\n"}[t.gap]...)
+	}
+	t.gap = noGap
+}
+
+// Plain returns a title as plain text: the tags of HTML are dropped, references
+// decoded, blanks collapsed, the letters composed (NFC). A '<' that begins no
+// tag of HTML stays.
+func Plain(s string) string {
+	if strings.IndexByte(s, '<') >= 0 {
+		s = stripTags(s)
+	}
+	return Line(charref.String(s, false))
+}
+
+// Line returns text on one line: blanks collapsed, controls dropped, NFC.
+func Line(s string) string {
+	if isLine(s) {
+		return s
+	}
+	s = legalText(s)
+	return norm.NFC.String(strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " "))
+}
+
+// isLine says quickly that text is one line of ASCII without double blanks.
+func isLine(s string) bool {
+	last := byte(' ')
+	for i := range len(s) {
+		c := s[i]
+		if c < ' ' || c >= 0x7f || c == ' ' && last == ' ' {
+			return false
+		}
+		last = c
+	}
+	return s == "" || last != ' '
+}
+
+func stripTags(s string) string {
+	sc := scanner{src: s}
+	out := make([]byte, 0, len(s))
+	for sc.pos < len(s) {
+		at := sc.pos
+		switch kind := sc.next(); {
+		case kind == textToken:
+			out = append(out, sc.text...)
+		case kind == endOfInput && isTagStart(s[at:]), kind != endOfInput && !sc.el.known:
+			out = append(out, s[at:sc.pos]...) // no tag of HTML, or one without an end
+		case kind == startToken && sc.el.drop && !sc.el.raw:
+			sc.skip()
+		case sc.el.block || sc.name == "br":
+			out = append(out, ' ')
+		}
+	}
+	return string(out)
+}
+
+// legalText returns text without what no document may hold: invalid UTF-8,
+// controls, the noncharacters; line ends are line feeds.
+func legalText(s string) string {
+	if utf8.ValidString(s) && !hasControl(s) {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i, r := range s {
+		switch {
+		case r == '\r':
+			if i+1 < len(s) && s[i+1] == '\n' {
+				continue
+			}
+			r = '\n'
+		case r < ' ' && r != '\t' && r != '\n', r == 0x7f, r&0xfffe == 0xfffe:
+			continue
+		}
+		b = utf8.AppendRune(b, r)
+	}
+	return string(b)
+}
+
+func hasControl(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
+			return true
+		}
+		if c == 0xef && i+2 < len(s) && s[i+1] == 0xbf && s[i+2] >= 0xbe {
+			return true
+		}
+	}
+	return false
+}

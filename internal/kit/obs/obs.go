@@ -1,0 +1,102 @@
+// Package obs counts and measures for Prometheus. A Set that is nil counts
+// nothing, so that a package under test needs none.
+package obs
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Set is the metrics of one process. Names ending in _total count, others
+// observe seconds. The names of the labels of a metric are always the same.
+type Set struct {
+	registry *prometheus.Registry
+	mu       sync.RWMutex
+	counters map[string]*prometheus.CounterVec
+	times    map[string]*prometheus.HistogramVec
+}
+
+// New is a Set with the process's own metrics in it.
+func New() *Set {
+	s := &Set{registry: prometheus.NewRegistry(), counters: map[string]*prometheus.CounterVec{}, times: map[string]*prometheus.HistogramVec{}}
+	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return s
+}
+
+// Add adds n to a counter; labels are names and values in turn.
+func (s *Set) Add(name string, n float64, labels ...string) {
+	if s == nil {
+		return
+	}
+	names, values := split(labels)
+	s.mu.RLock()
+	c := s.counters[name]
+	s.mu.RUnlock()
+	if c == nil {
+		c = s.counter(name, names)
+	}
+	c.WithLabelValues(values...).Add(n)
+}
+
+// Observe notes how long something took.
+func (s *Set) Observe(name string, d time.Duration, labels ...string) {
+	if s == nil {
+		return
+	}
+	names, values := split(labels)
+	s.mu.RLock()
+	h := s.times[name]
+	s.mu.RUnlock()
+	if h == nil {
+		h = s.time(name, names)
+	}
+	h.WithLabelValues(values...).Observe(d.Seconds())
+}
+
+// Handler serves the metrics.
+func (s *Set) Handler() http.Handler {
+	return promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{Registry: s.registry})
+}
+
+func (s *Set) counter(name string, labels []string) *prometheus.CounterVec {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.counters[name]; c != nil {
+		return c
+	}
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help(name)}, labels)
+	s.registry.MustRegister(c)
+	s.counters[name] = c
+	return c
+}
+
+func (s *Set) time(name string, labels []string) *prometheus.HistogramVec {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h := s.times[name]; h != nil {
+		return h
+	}
+	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help(name),
+		Buckets: []float64{.0005, .001, .005, .01, .05, .1, .5, 1, 2, 5, 10, 30, 60}}, labels)
+	s.registry.MustRegister(h)
+	s.times[name] = h
+	return h
+}
+
+// help spells the name out: the names are sentences enough.
+func help(name string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(name, "courant_"), "_", " ")
+}
+
+func split(labels []string) (names, values []string) {
+	for i := 0; i+1 < len(labels); i += 2 {
+		names, values = append(names, labels[i]), append(values, labels[i+1])
+	}
+	return names, values
+}

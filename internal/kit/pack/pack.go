@@ -1,0 +1,51 @@
+// Package pack is how values and texts lie in the store: JSON in zstd.
+package pack
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxSize bounds what Bytes unpacks; nothing that we pack is larger.
+const maxSize = 64 << 20
+
+// The coders have no state between calls and may be used by many at once.
+var (
+	encoder, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(128<<10))
+	decoder, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxSize), zstd.WithDecoderConcurrency(2))
+)
+
+// Encode packs v.
+func Encode(v any) ([]byte, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("pack: %w", err)
+	}
+	return Bytes(text), nil
+}
+
+// Decode unpacks what Encode made into v.
+func Decode(packed []byte, v any) error {
+	text, err := Open(packed)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return fmt.Errorf("unpack: %w", err)
+	}
+	return nil
+}
+
+// Bytes packs bytes.
+func Bytes(text []byte) []byte { return encoder.EncodeAll(text, nil) }
+
+// Open unpacks bytes.
+func Open(packed []byte) ([]byte, error) {
+	text, err := decoder.DecodeAll(packed, nil)
+	if err != nil {
+		return nil, fmt.Errorf("unpack: %w", err)
+	}
+	return text, nil
+}

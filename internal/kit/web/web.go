@@ -1,0 +1,129 @@
+// Package web has what every HTTP handler of ours does alike: errors as
+// problem details, checks of the Host header, of tokens and of encodings.
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/courant-platform/courant"
+)
+
+// Status is the HTTP status of an error's kind.
+func Status(err error) int {
+	switch {
+	case errors.Is(err, courant.Invalid):
+		return http.StatusBadRequest
+	case errors.Is(err, courant.NotFound):
+		return http.StatusNotFound
+	case errors.Is(err, courant.Conflict):
+		return http.StatusConflict
+	case errors.Is(err, courant.Forbidden):
+		return http.StatusForbidden
+	case errors.Is(err, courant.Busy):
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+// Problem is an error as RFC 9457 writes it.
+type Problem struct {
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// Fail answers with the error: its text if it has a kind, else a bare 500 and a
+// line in the log.
+func Fail(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
+	status := Status(err)
+	detail := err.Error()
+	if status == http.StatusInternalServerError {
+		detail = ""
+		log.Error("request failed", "path", r.URL.Path, "error", err)
+	}
+	FailWith(w, status, detail)
+}
+
+// FailWith answers with a status and a sentence.
+func FailWith(w http.ResponseWriter, status int, detail string) {
+	h := w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(Problem{Title: http.StatusText(status), Status: status, Detail: detail}) // the client may have gone
+}
+
+// JSON answers with v.
+func JSON(w http.ResponseWriter, status int, v any) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if h.Get("Cache-Control") == "" {
+		h.Set("Cache-Control", "no-store")
+	}
+	w.WriteHeader(status)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.Encode(v) // the client may have gone
+}
+
+// Hosts answers 421 to requests for hosts that we are not: a page elsewhere
+// could otherwise reach us under a name of its own.
+func Hosts(allowed []string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !ours(r.Host, allowed) {
+			FailWith(w, http.StatusMisdirectedRequest, "this server is not "+strings.ToValidUTF8(r.Host, "?")+"; http.public_url names the address that it answers to")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func ours(host string, allowed []string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.Trim(name, "[]"))
+	if name == "localhost" {
+		return true
+	}
+	if ip := net.ParseIP(name); ip != nil && ip.IsLoopback() {
+		return true
+	}
+	for _, a := range allowed {
+		if strings.EqualFold(a, name) || strings.EqualFold(a, host) {
+			return true
+		}
+	}
+	return false
+}
+
+// TakesGzip says whether the client unpacks gzip.
+func TakesGzip(r *http.Request) bool {
+	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		coding, params, _ := strings.Cut(strings.TrimSpace(part), ";")
+		zero := strings.Trim(strings.ReplaceAll(params, " ", ""), "0.") == "q="
+		if (coding == "gzip" || coding == "*") && !zero {
+			return true
+		}
+	}
+	return false
+}
+
+// Matches says whether If-None-Match names the tag.
+func Matches(r *http.Request, tag string) bool {
+	for part := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
+		part = strings.TrimSpace(part)
+		if part == "*" || strings.TrimPrefix(part, "W/") == tag {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,243 @@
+// Package when reads dates as the web writes them: RFC 822 and 1123 in all
+// their variants, RFC 3339, ISO 8601 and its profiles, and dates with the names
+// of months in a dozen languages. It does not allocate, ignores the weekday,
+// which is often wrong, and refuses what is no date rather than guess.
+package when
+
+import "time"
+
+// The years that are believed.
+const (
+	minYear = 1970
+	maxYear = 2100
+)
+
+// maxLength is longer than any date.
+const maxLength = 128
+
+// Parse reads a date. Without a zone it is read as UTC, and zoned is false. A
+// date without a time is midnight; a month or year alone is its first day.
+func Parse(s string) (t time.Time, zoned, ok bool) {
+	if len(s) > maxLength {
+		return time.Time{}, false, false
+	}
+	p := parser{s: s, month: -1}
+	for p.i < len(s) && !p.bad {
+		switch c := s[p.i]; {
+		case isDigit(c):
+			p.number()
+		case c >= 0x80 || c|0x20 >= 'a' && c|0x20 <= 'z':
+			p.word()
+		case (c == '+' || c == '-') && p.timed && p.i+1 < len(s) && isDigit(s[p.i+1]):
+			p.offset()
+		default:
+			p.i++
+		}
+	}
+	return p.result()
+}
+
+// parser holds what has been read so far; zero is unset, but for the month -1.
+type parser struct {
+	s     string
+	i     int
+	year  int
+	month int
+	day   int
+	bad   bool
+
+	timed             bool
+	hour, minute, sec int
+	nano              int
+	afterT            bool // the T between date and time was seen
+
+	zoned   bool
+	numeric bool // the zone came as an offset
+	east    int  // seconds
+	place   *time.Location
+}
+
+func (p *parser) result() (time.Time, bool, bool) {
+	if p.bad || p.year == 0 || p.month == -1 && p.day != 0 {
+		return time.Time{}, false, false
+	}
+	month, day := max(p.month, 1), max(p.day, 1)
+	if p.year < minYear || p.year > maxYear || month > 12 || day > daysIn(p.year, month) ||
+		p.hour > 24 || p.minute > 59 || p.sec > 60 {
+		return time.Time{}, false, false
+	}
+	place := time.UTC
+	if p.place != nil {
+		place = p.place
+	}
+	t := time.Date(p.year, time.Month(month), day, p.hour, p.minute, p.sec-p.east, p.nano, place).UTC()
+	return t, p.zoned, true
+}
+
+func daysIn(year, month int) int {
+	switch month {
+	case 2:
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return 29
+		}
+		return 28
+	case 4, 6, 9, 11:
+		return 30
+	}
+	return 31
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// digits reads a number and its length; longer ones than a date has are bad.
+func (p *parser) digits() (v, n int) {
+	for p.i < len(p.s) && isDigit(p.s[p.i]) {
+		if n++; n > 14 {
+			p.bad = true
+			return 0, n
+		}
+		v = v*10 + int(p.s[p.i]-'0')
+		p.i++
+	}
+	return v, n
+}
+
+func (p *parser) peek() byte {
+	if p.i < len(p.s) {
+		return p.s[p.i]
+	}
+	return 0
+}
+
+// number reads a number and decides by what follows what it is.
+func (p *parser) number() {
+	v, n := p.digits()
+	switch c := p.peek(); {
+	case c == ':' && n <= 2:
+		p.clock(v)
+	case p.afterT && !p.timed && (n == 2 || n == 4 || n == 6):
+		p.compactClock(v, n)
+	case (c == '-' || c == '/' || c == '.') && p.year == 0 && p.month == -1 && p.digitAt(p.i+1):
+		p.dashed(v, n, c)
+	case n == 14:
+		p.compactDate(v / 1000000)
+		p.compactClock(v%1000000, 6)
+	case n == 8 && p.year == 0:
+		p.compactDate(v)
+	case n == 4 && p.year == 0:
+		p.year = v
+	case n <= 2 && p.day == 0:
+		p.day = v
+		p.bad = v == 0 || v > 31
+	case n <= 2 && p.year == 0:
+		p.year = century(v)
+	}
+}
+
+func (p *parser) digitAt(i int) bool { return i < len(p.s) && isDigit(p.s[i]) }
+
+func (p *parser) compactDate(v int) { p.year, p.month, p.day = v/10000, v/100%100, v%100 }
+
+// century completes a year of two digits.
+func century(v int) int {
+	if v < 70 {
+		return 2000 + v
+	}
+	return 1900 + v
+}
+
+// clock reads what follows the hour.
+func (p *parser) clock(hour int) {
+	if p.timed {
+		p.bad = true
+		return
+	}
+	p.timed, p.hour = true, hour
+	p.i++
+	p.minute, _ = p.digits()
+	if p.peek() == ':' {
+		p.i++
+		p.sec, _ = p.digits()
+	}
+	if c := p.peek(); (c == '.' || c == ',') && p.digitAt(p.i+1) {
+		p.i++
+		p.fraction()
+	}
+}
+
+func (p *parser) fraction() {
+	scale := int(time.Second)
+	for ; p.i < len(p.s) && isDigit(p.s[p.i]); p.i++ {
+		scale /= 10
+		p.nano += scale * int(p.s[p.i]-'0')
+	}
+}
+
+func (p *parser) compactClock(v, n int) {
+	p.timed = true
+	switch n {
+	case 2:
+		p.hour = v
+	case 4:
+		p.hour, p.minute = v/100, v%100
+	default:
+		p.hour, p.minute, p.sec = v/10000, v/100%100, v%100
+	}
+}
+
+// dashed reads the rest of 2006-01-02, 02.01.2006, 1/2/2006, 2006-01, 2006-002.
+func (p *parser) dashed(first, n int, sep byte) {
+	p.i++
+	second, n2 := p.digits()
+	third, n3 := 0, 0
+	if p.peek() == sep && p.digitAt(p.i+1) {
+		p.i++
+		third, n3 = p.digits()
+	}
+	switch {
+	case n == 4 && n2 == 3 && n3 == 0:
+		p.ordinal(first, second)
+	case n == 4 || n == 2 && n2 == 2 && n3 == 2 && sep == '-':
+		p.year, p.month, p.day = first, second, third
+		p.bad = n3 > 0 && third == 0
+	case n3 == 0:
+		p.bad = true
+	case sep == '/' && first <= 12:
+		p.year, p.month, p.day = third, first, second
+	default:
+		p.year, p.month, p.day = third, second, first
+	}
+	if p.year < 100 {
+		p.year = century(p.year)
+	}
+}
+
+// ordinal is the day of a year.
+func (p *parser) ordinal(year, day int) {
+	t := time.Date(year, 1, day, 0, 0, 0, 0, time.UTC)
+	p.bad = day < 1 || t.Year() != year
+	p.year, p.month, p.day = year, int(t.Month()), t.Day()
+}
+
+// offset reads +0300, +03:00, +3, -03.
+func (p *parser) offset() {
+	sign := 1
+	if p.s[p.i] == '-' {
+		sign = -1
+	}
+	p.i++
+	v, n := p.digits()
+	minutes := v * 60
+	switch {
+	case p.peek() == ':' && n <= 2:
+		p.i++
+		m, _ := p.digits()
+		minutes += m
+	case n > 2:
+		minutes = v/100*60 + v%100
+	}
+	if p.numeric || minutes > 15*60 {
+		return // no zone of this world
+	}
+	p.zoned, p.numeric, p.east, p.place = true, true, sign*minutes*60, nil
+}

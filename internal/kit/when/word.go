@@ -1,0 +1,115 @@
+package when
+
+import (
+	"strings"
+	"time"
+)
+
+// word reads a run of letters: month, weekday, zone, T, AM, PM, or nothing.
+func (p *parser) word() {
+	start := p.i
+	for p.i < len(p.s) {
+		c := p.s[p.i]
+		if c < 0x80 && (c|0x20 < 'a' || c|0x20 > 'z') {
+			break
+		}
+		p.i++
+	}
+	var buf [24]byte
+	w := p.s[start:p.i]
+	if len(w) > len(buf) {
+		return
+	}
+	lower := lowered(buf[:0], w)
+	switch {
+	case p.clockWord(string(lower)):
+	case p.month == -1 && start > 0 && p.suffix(string(lower)):
+	case p.peek() == '/' && p.timed:
+		p.area(start)
+	default:
+		p.nameWord(lower)
+	}
+}
+
+// lowered appends w in lower case: ASCII, Cyrillic and Latin-1 letters.
+func lowered(buf []byte, w string) []byte {
+	for i := 0; i < len(w); i++ {
+		c := w[i]
+		switch {
+		case c >= 'A' && c <= 'Z':
+			c |= 0x20
+		case c >= 0x80 && i > 0 && w[i-1] == 0xd0 && c >= 0x90 && c <= 0x9f: // А-П
+			c += 0x20
+		case c >= 0x80 && i > 0 && w[i-1] == 0xd0 && c >= 0xa0 && c <= 0xaf: // Р-Я
+			buf[len(buf)-1], c = 0xd1, c-0x20
+		case i > 0 && w[i-1] == 0xc3 && c >= 0x80 && c <= 0x9e: // À-Þ
+			c += 0x20
+		}
+		buf = append(buf, c)
+	}
+	return buf
+}
+
+func (p *parser) clockWord(w string) bool {
+	switch w {
+	case "t":
+		p.afterT = true
+	case "z":
+		p.zoned = true
+	case "am", "a":
+		if p.timed && p.hour == 12 {
+			p.hour = 0
+		}
+	case "pm", "p":
+		if p.timed && p.hour < 12 {
+			p.hour += 12
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// suffix takes the characters that follow numbers in East Asian dates.
+func (p *parser) suffix(w string) bool {
+	switch w {
+	case "年", "년":
+		if p.year == 0 && p.day != 0 {
+			p.year, p.day = century(p.day), 0
+		}
+	case "月", "월":
+		p.month, p.day = p.day, 0
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *parser) nameWord(lower []byte) {
+	if m := monthOf(lower); m > 0 && p.month == -1 {
+		p.month = m
+		return
+	}
+	if !p.timed || p.numeric {
+		return
+	}
+	if east, ok := zoneOf(string(lower)); ok {
+		p.zoned, p.east = true, east*60
+	}
+}
+
+// area reads a name of the time zone database. The standard library looks it up
+// in the database of the system; where there is none the date has no zone.
+func (p *parser) area(start int) {
+	end := start
+	for end < len(p.s) && p.s[end] > ' ' {
+		end++
+	}
+	p.i = end
+	if strings.Count(p.s[start:end], "/") > 2 || p.zoned {
+		return
+	}
+	if place, err := time.LoadLocation(p.s[start:end]); err == nil {
+		p.zoned, p.place = true, place
+	}
+}

@@ -1,0 +1,61 @@
+package xmlscan
+
+import "strings"
+
+// declaration skips comments, instructions and document types.
+func (s *Scanner) declaration(rest string) {
+	end := -1
+	switch {
+	case strings.HasPrefix(rest, "<!--"):
+		if end = strings.Index(rest[4:], "-->"); end >= 0 {
+			end += 4 + 2
+		}
+	case rest[1] == '?':
+		end = instructionEnd(rest)
+	default:
+		s.dtd = s.dtd || len(rest) > 9 && strings.EqualFold(rest[:9], "<!doctype")
+		end = s.doctypeEnd(rest)
+	}
+	if end < 0 {
+		s.fault("truncated", s.Offset, "", "a comment or declaration has no end")
+		end = len(rest) - 1
+	}
+	s.pos += end + 1
+}
+
+// instructionEnd returns the place of the '>' that ends an instruction; where
+// the question mark before it is missing, the first '>' before the next tag.
+func instructionEnd(rest string) int {
+	head := rest
+	if i := strings.IndexByte(rest[1:], '<'); i >= 0 {
+		head = rest[:i+1]
+	}
+	if end := strings.Index(head, "?>"); end > 0 {
+		return end + 1
+	}
+	return strings.IndexByte(rest, '>')
+}
+
+// doctypeEnd returns the place of the '>' that ends a declaration; those inside
+// of quotes and of the internal subset do not, unless that has no end.
+func (s *Scanner) doctypeEnd(rest string) int {
+	depth := 0
+	for i := 0; i < len(rest) && !s.openDTD; i++ {
+		switch c := rest[i]; c {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		case '"', '\'':
+			if n := strings.IndexByte(rest[i+1:], c); n >= 0 && depth > 0 {
+				i += n + 1
+			}
+		case '>':
+			if depth <= 0 {
+				return i
+			}
+		}
+	}
+	s.openDTD = true // not to be looked for again
+	return strings.IndexByte(rest, '>')
+}

@@ -1,0 +1,191 @@
+package xmlscan
+
+import (
+	"strings"
+
+	"github.com/courant-platform/courant/internal/kit/charref"
+)
+
+// Inner reads the rest of the element that has just begun and returns its
+// contents as HTML: text decoded once, so that escaped markup becomes markup, and
+// the tags of children without their prefixes. A child for which stop says yes
+// ends the element; stop may be nil.
+func (s *Scanner) Inner(stop func(Name) bool) string { return s.inner(stop, false) }
+
+// InnerXHTML is Inner for contents that are markup already: text keeps its
+// references.
+func (s *Scanner) InnerXHTML(stop func(Name) bool) string { return s.inner(stop, true) }
+
+// inner copies nothing if the contents are one piece of text.
+func (s *Scanner) inner(stop func(Name) bool, xhtml bool) string {
+	depth := s.Depth()
+	piece, pieces := "", 0
+	s.buffer = s.buffer[:0]
+	for {
+		switch s.Next() {
+		case EOF:
+			return s.pieces(piece, pieces)
+		case End:
+			if s.Depth() <= depth {
+				return s.pieces(piece, pieces)
+			}
+			s.appendEnd()
+			pieces = 2
+		case Start:
+			if stop != nil && stop(s.Name) {
+				s.Interrupt(depth)
+				return s.pieces(piece, pieces)
+			}
+			s.takePiece(piece, pieces)
+			s.appendStart()
+			pieces = 2
+		case Text:
+			if pieces == 0 && s.isFinal(xhtml) {
+				piece, pieces = s.Text, 1
+				continue
+			}
+			s.takePiece(piece, pieces)
+			s.appendText(xhtml)
+			pieces = 2
+		}
+	}
+}
+
+// isFinal says whether the current text needs no change.
+func (s *Scanner) isFinal(xhtml bool) bool {
+	if xhtml {
+		return !s.CDATA
+	}
+	return s.CDATA || strings.IndexByte(s.Text, '&') < 0
+}
+
+func (s *Scanner) pieces(piece string, n int) string {
+	if n < 2 {
+		return piece
+	}
+	return string(s.buffer)
+}
+
+// takePiece moves the one piece so far into the buffer.
+func (s *Scanner) takePiece(piece string, n int) {
+	if n == 1 {
+		s.buffer = append(s.buffer, piece...)
+	}
+}
+
+func (s *Scanner) appendText(xhtml bool) {
+	switch {
+	case xhtml && s.CDATA:
+		s.buffer = appendEscaped(s.buffer, s.Text)
+	case xhtml || s.CDATA:
+		s.buffer = append(s.buffer, s.Text...)
+	default:
+		s.buffer = s.appendDecoded(s.buffer, s.Text)
+	}
+}
+
+// appendDecoded decodes references and reports what is no reference of XML.
+func (s *Scanner) appendDecoded(dst []byte, text string) []byte {
+	for {
+		i := strings.IndexByte(text, '&')
+		if i < 0 {
+			return append(dst, text...)
+		}
+		dst = append(dst, text[:i]...)
+		text = text[i:]
+		if c, n := predefined(text); n > 0 {
+			dst = append(dst, c)
+			text = text[n:]
+			continue
+		}
+		r, second, n := charref.Decode(text, true)
+		s.checkReference(text, n)
+		if n == 0 {
+			dst = append(dst, '&')
+			n = 1
+		} else {
+			dst = charref.AppendRune(charref.AppendRune(dst, r), second)
+		}
+		text = text[n:]
+	}
+}
+
+// predefined decodes the references that make up nearly all of escaped markup.
+func predefined(s string) (byte, int) {
+	switch {
+	case strings.HasPrefix(s, "&lt;"):
+		return '<', 4
+	case strings.HasPrefix(s, "&gt;"):
+		return '>', 4
+	case strings.HasPrefix(s, "&amp;"):
+		return '&', 5
+	case strings.HasPrefix(s, "&quot;"):
+		return '"', 6
+	case strings.HasPrefix(s, "&apos;"):
+		return '\'', 6
+	}
+	return 0, 0
+}
+
+// checkReference reports a bare ampersand and the named references that only
+// HTML has.
+func (s *Scanner) checkReference(text string, n int) {
+	switch {
+	case n == 0 && isEntity(text):
+		if !s.dtd {
+			s.fault("undeclared-entity", s.Offset, "", "an entity is not declared; it was left as it is")
+		}
+	case n == 0:
+		s.fault("unescaped-ampersand", s.Offset, "", `an "&" stands for itself; write &amp;`)
+	case text[1] != '#' && !s.dtd:
+		s.fault("undeclared-entity", s.Offset, "", "an entity is none of XML; it was read as that of HTML")
+	}
+}
+
+// isEntity says whether text begins as &name;.
+func isEntity(text string) bool {
+	i := 1
+	for i < len(text) && i < 64 && (isNameStart(text[i]) || i > 1 && strings.IndexByte("0123456789.-", text[i]) >= 0) {
+		i++
+	}
+	return i > 1 && i < len(text) && text[i] == ';'
+}
+
+func appendEscaped(dst []byte, s string) []byte {
+	for i := range len(s) {
+		switch s[i] {
+		case '&':
+			dst = append(dst, "&amp;"...)
+		case '<':
+			dst = append(dst, "&lt;"...)
+		default:
+			dst = append(dst, s[i])
+		}
+	}
+	return dst
+}
+
+// appendStart writes the current start tag as HTML.
+func (s *Scanner) appendStart() {
+	s.buffer = append(append(s.buffer, '<'), s.Name.Local...)
+	for _, a := range s.Attrs {
+		quote := byte('"')
+		if strings.IndexByte(a.Value, '"') >= 0 {
+			quote = '\''
+		}
+		if strings.HasPrefix(a.Name, "xmlns") || strings.IndexByte(a.Value, quote) >= 0 {
+			continue
+		}
+		s.buffer = append(append(append(s.buffer, ' '), a.Name...), '=', quote)
+		s.buffer = append(append(s.buffer, a.Value...), quote)
+	}
+	s.buffer = append(s.buffer, '>')
+}
+
+func (s *Scanner) appendEnd() {
+	switch s.Name.Local {
+	case "br", "img", "hr", "input", "source", "wbr", "area", "col", "embed", "link", "meta", "param", "track":
+		return // have no end tag in HTML
+	}
+	s.buffer = append(append(append(s.buffer, "</"...), s.Name.Local...), '>')
+}

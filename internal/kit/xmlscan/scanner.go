@@ -1,0 +1,260 @@
+// Package xmlscan reads XML as it is found in feeds and catalogues: one token at
+// a time, without copying, without a DTD, and without giving up. What is not
+// well formed is healed and reported; time and memory are linear in the input
+// whatever it holds. It resolves namespaces, expands no entities of its
+// document and fetches nothing.
+package xmlscan
+
+import "strings"
+
+// Kind is the kind of a token.
+type Kind uint8
+
+// The kinds of token. An empty element gives a Start and an End; so does every
+// element whose end tag is missing.
+const (
+	EOF Kind = iota
+	Start
+	End
+	Text
+)
+
+// MaxDepth is how deep elements nest; the tags of deeper ones are left out.
+const MaxDepth = 256
+
+const maxAttrs = 256
+
+// Name is the name of an element: Space is what Scanner.Space made of its
+// namespace, Local is in lower case.
+type Name struct{ Space, Local string }
+
+// Attr is an attribute as it is written.
+type Attr struct{ Name, Value string }
+
+// Fault is something that was healed. Offset is its place in the source.
+type Fault struct {
+	Code    string // stable
+	Offset  int
+	Element string // as it is written
+	Text    string // a sentence
+}
+
+// Scanner reads Source. The exported fields below the line describe the current
+// token and are valid until the next call of Next.
+type Scanner struct {
+	Source string
+	// Space turns the URI of a namespace into a short key; uri is "" for a
+	// prefix that is not declared. Nil means the prefix itself.
+	Space func(uri, prefix string) string
+	// Report is told of every fault; it may be nil.
+	Report func(Fault)
+
+	Name   Name   // of a Start or End
+	Raw    string // the name as it is written
+	Attrs  []Attr // of a Start
+	Text   string // of a Text, with its references unless CDATA
+	CDATA  bool
+	Offset int // where the token begins
+
+	kind    Kind
+	pos     int
+	push    bool // the current Start is to be opened
+	empty   bool // the current Start is an empty element
+	strays  int  // end tags without a start tag
+	over    int  // open elements beyond MaxDepth
+	open    []openTag
+	spaces  []binding
+	names   map[string]Name
+	told    map[string]bool // undeclared prefixes that have been reported
+	noQuote [2]bool         // no more double or single quotes in the source
+	dtd     bool
+	openDTD bool // an internal subset has no end
+	deep    bool
+	cut     bool
+	buffer  []byte
+}
+
+type openTag struct {
+	raw  string
+	name Name
+}
+
+// binding binds a prefix to a key while more than depth elements are open.
+type binding struct {
+	prefix, key string
+	depth       int
+}
+
+// Depth is the number of elements around the current token.
+func (s *Scanner) Depth() int { return len(s.open) }
+
+// Rest returns what has not been read.
+func (s *Scanner) Rest() string { return s.Source[s.pos:] }
+
+// HasDTD says whether a document type declaration has been seen.
+func (s *Scanner) HasDTD() bool { return s.dtd }
+
+// Truncated says whether the source ended inside of an element.
+func (s *Scanner) Truncated() bool { return s.cut }
+
+// Next moves to the next token and returns its kind.
+func (s *Scanner) Next() Kind {
+	s.kind = s.next()
+	return s.kind
+}
+
+// Kind returns the kind of the current token.
+func (s *Scanner) Kind() Kind { return s.kind }
+
+// Unread makes Next return the current Start again, as a child of what is open
+// then.
+func (s *Scanner) Unread() {
+	s.push, s.empty = false, false
+	s.pos = s.Offset
+	s.unbind()
+}
+
+// CloseTo closes elements until depth are open, as if their end tags stood here.
+func (s *Scanner) CloseTo(depth int) {
+	for len(s.open) > depth {
+		s.pop()
+	}
+	s.over = 0
+}
+
+// Skip skips the rest of the element that has just begun. A child for which
+// stop says yes ends it; stop may be nil.
+func (s *Scanner) Skip(stop func(Name) bool) {
+	for depth := s.Depth(); ; {
+		switch s.Next() {
+		case EOF:
+			return
+		case End:
+			if s.Depth() <= depth {
+				return
+			}
+		case Start:
+			if stop != nil && stop(s.Name) {
+				s.Interrupt(depth)
+				return
+			}
+		}
+	}
+}
+
+// Interrupt ends the element at depth, whose end tag is missing, before the
+// current Start, which Next will return again.
+func (s *Scanner) Interrupt(depth int) {
+	if depth < len(s.open) {
+		s.fault("missing-end-tag", s.Offset, s.open[depth].raw, "the end tag is missing; the element ends where the next one begins")
+	}
+	s.Unread()
+	s.CloseTo(depth)
+}
+
+func (s *Scanner) next() Kind {
+	if s.push {
+		s.push = false
+		s.open = append(s.open, openTag{raw: s.Raw, name: s.Name})
+	}
+	if s.empty {
+		s.empty = false
+		s.pop()
+		return End
+	}
+	for s.pos < len(s.Source) {
+		s.Offset = s.pos
+		rest := s.Source[s.pos:]
+		switch {
+		case rest[0] != '<' || !isMarkup(rest):
+			return s.text(rest)
+		case rest[1] == '!' && strings.HasPrefix(rest, "<![CDATA["):
+			return s.cdata(rest)
+		case rest[1] == '!' || rest[1] == '?':
+			s.declaration(rest)
+		case rest[1] == '/':
+			if s.endTag(rest) {
+				return End
+			}
+		default:
+			if s.startTag() {
+				return Start
+			}
+		}
+	}
+	return s.finish()
+}
+
+// finish closes what is still open when the source ends.
+func (s *Scanner) finish() Kind {
+	if len(s.open) == 0 {
+		return EOF
+	}
+	if !s.cut {
+		s.cut = true
+		s.fault("truncated", len(s.Source), s.open[len(s.open)-1].raw, "the document ends before its elements do; it was cut off")
+	}
+	s.Offset = len(s.Source)
+	s.pop()
+	return End
+}
+
+// isMarkup says whether a '<' begins a tag, comment or the like.
+func isMarkup(s string) bool {
+	if len(s) < 2 {
+		return false
+	}
+	c := s[1]
+	if c == '/' {
+		return len(s) > 2 && isNameStart(s[2])
+	}
+	return isNameStart(c) || c == '!' || c == '?'
+}
+
+func isNameStart(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c == ':' || c >= 0x80
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// text takes everything up to the next markup.
+func (s *Scanner) text(rest string) Kind {
+	end := 0
+	for {
+		if rest[end] == '<' {
+			s.fault("stray-markup", s.pos+end, "", `a "<" that begins no tag was taken as text; write &lt;`)
+		}
+		i := strings.IndexByte(rest[end+1:], '<')
+		if i < 0 {
+			end = len(rest)
+			break
+		}
+		if end += i + 1; isMarkup(rest[end:]) {
+			break
+		}
+	}
+	s.Text, s.CDATA = rest[:end], false
+	s.pos += end
+	return Text
+}
+
+func (s *Scanner) cdata(rest string) Kind {
+	const open = len("<![CDATA[")
+	s.CDATA = true
+	if i := strings.Index(rest[open:], "]]>"); i >= 0 {
+		s.Text = rest[open : open+i]
+		s.pos += open + i + 3
+		return Text
+	}
+	s.Text = rest[open:]
+	s.pos = len(s.Source)
+	s.cut = true
+	s.fault("truncated", s.Offset, "", "a CDATA section has no end; the document was cut off")
+	return Text
+}
+
+func (s *Scanner) fault(code string, offset int, element, text string) {
+	if s.Report != nil {
+		s.Report(Fault{Code: code, Offset: offset, Element: element, Text: text})
+	}
+}

@@ -1,0 +1,219 @@
+package xmlscan_test
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/courant-platform/courant/internal/kit/xmlscan"
+)
+
+// trace writes the tokens of a document on one line, and the codes of its faults.
+func trace(src string) (tokens, faults string) {
+	var b, f strings.Builder
+	s := xmlscan.Scanner{Source: src, Report: func(x xmlscan.Fault) { fmt.Fprintf(&f, "%s@%d ", x.Code, x.Offset) }}
+	for {
+		switch s.Next() {
+		case xmlscan.EOF:
+			return strings.TrimSpace(b.String()), strings.TrimSpace(f.String())
+		case xmlscan.Start:
+			fmt.Fprintf(&b, "%d<%s|%s", s.Depth(), s.Name.Space, s.Name.Local)
+			for _, a := range s.Attrs {
+				fmt.Fprintf(&b, " %s=%q", a.Name, a.Value)
+			}
+			b.WriteString("> ")
+		case xmlscan.End:
+			fmt.Fprintf(&b, "%d</%s> ", s.Depth(), s.Name.Local)
+		case xmlscan.Text:
+			fmt.Fprintf(&b, "%q ", s.Text)
+		}
+	}
+}
+
+func TestDocumentsBecomeTokensAndFaultsAreHealed(t *testing.T) {
+	for _, c := range []struct{ in, want, faults string }{
+		{`<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x "]>">]><a b='1' c="&lt;"><!-- x -->t<d/></a >`,
+			`0<|a b="1" c="&lt;"> "t" 1<|d> 1</d> 0</a>`, ""},
+		{`<a>1 < 2 <3 & x</a>`, `0<|a> "1 < 2 <3 & x" 0</a>`, "stray-markup@5 stray-markup@9"},
+		{`<a><b>x</a>`, `0<|a> 1<|b> "x" 1</b> 0</a>`, "missing-end-tag@7"},
+		{`<a>x</b></a>`, `0<|a> "x" 0</a>`, "stray-end-tag@4"},
+		{`<A>x</a>`, `0<|a> "x" 0</a>`, ""},
+		{`<a><b>x`, `0<|a> 1<|b> "x" 1</b> 0</a>`, "truncated@7"},
+		{`<a><b c="x`, `0<|a> 0</a>`, "bad-attribute@8 truncated@3"},
+		{`<a b=1 c d = 'x'>`, `0<|a b="1" c="" d="x"> 0</a>`, "bad-attribute@5 bad-attribute@7 truncated@17"},
+		{`<a b="x>y</a><c d="z">`, `0<|a b="x"> "y" 0</a> 0<|c d="z"> 0</c>`, "bad-attribute@5 bad-attribute@5 truncated@22"},
+		{`<a b="x<y>z" c="1"/>`, `0<|a b="x<y>z" c="1"> 0</a>`, "bad-attribute@5"},
+		{`<p:a xmlns:p=" u "><q:b/><p:c xmlns:p="v"/></p:a>`, `0<p|a xmlns:p=" u "> 1<q|b> 1</b> 1<p|c xmlns:p="v"> 1</c> 0</a>`, "undeclared-prefix@19"},
+		{`<a><![CDATA[<b>]]]]><![CDATA[>]]></a>`, `0<|a> "<b>]]" ">" 0</a>`, ""},
+		{`<a><![CDATA[x`, `0<|a> "x" 0</a>`, "truncated@3"},
+		{`<?xml version="1.0"><a/>`, `0<|a> 0</a>`, ""},
+		{`<a><b</a>`, `0<|a> 1<|b> 1</b> 0</a>`, "bad-tag@3 missing-end-tag@5"},
+		{`<a>x</a`, `0<|a> "x" 0</a>`, "bad-tag@4"},
+		{`<!-- a`, ``, "truncated@0"}, {``, ``, ``}, {`<`, `"<"`, "stray-markup@0"},
+	} {
+		got, faults := trace(c.in)
+		if got != c.want || faults != c.faults {
+			t.Errorf("%s\n got %s %s\nwant %s %s", c.in, got, faults, c.want, c.faults)
+		}
+	}
+}
+
+func TestContentsBecomeHTML(t *testing.T) {
+	for _, c := range []struct{ in, html, xhtml string }{
+		{`<a>x</a>`, `x`, `x`},
+		{`<a>one <![CDATA[<b>two</b>]]> three</a>`, `one <b>two</b> three`, `one &lt;b>two&lt;/b> three`},
+		{`<a>&lt;p&gt;&amp;amp; &#8217; &nbsp;&x &lol9;</a>`, "<p>&amp; ’ \u00a0&x &lol9;", `&lt;p&gt;&amp;amp; &#8217; &nbsp;&x &lol9;`},
+		{`<a><x:p xmlns:x="h" class='"'>1<x:br/>2<script/></x:p></a>`, `<p class='"'>1<br>2<script></script></p>`, `<p class='"'>1<br>2<script></script></p>`},
+		{`<a>x<b>y`, `x<b>y</b>`, `x<b>y</b>`},
+	} {
+		s := xmlscan.Scanner{Source: c.in}
+		s.Next()
+		if got := s.Inner(nil); got != c.html {
+			t.Errorf("%s is %q, want %q", c.in, got, c.html)
+		}
+		s = xmlscan.Scanner{Source: c.in}
+		s.Next()
+		if got := s.InnerXHTML(nil); got != c.xhtml {
+			t.Errorf("%s is %q as XHTML, want %q", c.in, got, c.xhtml)
+		}
+	}
+}
+
+func TestAnElementEndsWhereTheNextOfItsKindBegins(t *testing.T) {
+	s := xmlscan.Scanner{Source: `<r><t>x<l>y</l></r>`}
+	s.Next()
+	s.Next()
+	if got := s.Inner(func(n xmlscan.Name) bool { return n.Local == "l" }); got != "x" {
+		t.Errorf("got %q", got)
+	}
+	if s.Next() != xmlscan.Start || s.Name.Local != "l" || s.Depth() != 1 {
+		t.Errorf("then comes %v at depth %d", s.Name, s.Depth())
+	}
+}
+
+func TestHostileDocumentsCostLinearTime(t *testing.T) {
+	for name, src := range map[string]string{
+		"deep":       strings.Repeat("<a>", 1e6),
+		"deep ends":  strings.Repeat("<a>", 300) + strings.Repeat("</b>", 1e6),
+		"attributes": "<a " + strings.Repeat("b ", 2e6) + ">",
+		"quotes":     strings.Repeat(`<a b="`, 5e5),
+		"quotes2":    strings.Repeat(`<a b="><c d='>`, 5e5),
+		"open":       strings.Repeat("<", 4e6),
+		"cdata":      strings.Repeat("<![CDATA[", 5e5),
+		"comments":   strings.Repeat("<!--", 1e6),
+		"pi":         strings.Repeat("<?", 2e6),
+		"doctype":    strings.Repeat("<!DOCTYPE [", 3e5),
+		"doctype3":   strings.Repeat("<!DOCTYPE [>", 3e5),
+		"doctype2":   strings.Repeat(`<!DOCTYPE "`, 3e5),
+		"prefixes":   "<r>" + strings.Repeat(`<a xmlns:p="u">`, 2e5),
+		"references": "<r>" + strings.Repeat("&a", 2e6),
+		"ends":       strings.Repeat("</a", 1e6),
+		"names":      strings.Repeat("<a\xc3b:c", 5e5),
+	} {
+		start := time.Now()
+		trace(src)
+		s := xmlscan.Scanner{Source: src}
+		s.Next()
+		s.Inner(nil)
+		if d := time.Since(start); d > 5*time.Second {
+			t.Errorf("%s took %v", name, d)
+		}
+	}
+}
+
+func FuzzScanner(f *testing.F) {
+	for _, s := range []string{
+		`<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x "]>">]><a b='1' c="&lt;"><!-- x -->t<d/></a >`, `<a b="x>y</a><c d="z">`,
+		`<p:a xmlns:p="u"><q:b/><p:c xmlns:p="v"/></p:a>`, `<a><![CDATA[x]]>&amp;&x;<b</a`, `<a><b><c></a></b>`, "<a x='<'y",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, src string) {
+		s := xmlscan.Scanner{Source: src, Report: func(x xmlscan.Fault) {
+			if x.Offset < 0 || x.Offset > len(src) {
+				t.Errorf("fault %v of %q", x, src)
+			}
+		}}
+		depth, limit := 0, 4*len(src)+16
+		for k := s.Next(); k != xmlscan.EOF; k = s.Next() {
+			switch {
+			case k == xmlscan.Start && s.Depth() == depth:
+				depth++
+			case k == xmlscan.End && s.Depth() == depth-1:
+				depth--
+			case k == xmlscan.Text && s.Depth() == depth:
+			default:
+				t.Fatalf("%q: token %d at depth %d, want %d", src, k, s.Depth(), depth)
+			}
+			if limit--; limit < 0 {
+				t.Fatalf("%q: no end", src)
+			}
+		}
+		if depth != 0 {
+			t.Errorf("%q: %d elements stay open", src, depth)
+		}
+		strictly(t, src)
+		s = xmlscan.Scanner{Source: src}
+		stop := func(n xmlscan.Name) bool { return n.Local == "b" }
+		for k := s.Next(); k != xmlscan.EOF; k = s.Next() {
+			if k == xmlscan.Start && s.Depth() == 1 {
+				s.Inner(stop)
+			}
+		}
+	})
+}
+
+// strictly compares the elements of well-formed documents with those that the
+// standard library sees.
+func strictly(t *testing.T, src string) {
+	var want []string
+	for d := xml.NewDecoder(strings.NewReader(src)); ; {
+		tok, err := d.RawToken()
+		if err == io.EOF {
+			break
+		}
+		if _, special := tok.(xml.Directive); err != nil || special {
+			return
+		}
+		switch e := tok.(type) {
+		case xml.StartElement:
+			want = append(want, e.Name.Local)
+		case xml.EndElement:
+			want = append(want, "/"+e.Name.Local)
+		}
+	}
+	var got []string
+	faults := false
+	s := xmlscan.Scanner{Source: src, Report: func(xmlscan.Fault) { faults = true }}
+	for k := s.Next(); k != xmlscan.EOF; k = s.Next() {
+		_, local, ok := strings.Cut(s.Raw, ":")
+		if !ok {
+			local = s.Raw
+		}
+		switch k {
+		case xmlscan.Start:
+			got = append(got, local)
+		case xmlscan.End:
+			got = append(got, "/"+local)
+		}
+	}
+	if !faults && strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("%q: elements %q, the standard library says %q", src, got, want)
+	}
+}
+
+func BenchmarkScan(b *testing.B) {
+	src := "<r>" + strings.Repeat(`<item><title>A headline of ordinary length</title><link>https://site.example/news/12345</link>`+
+		`<guid isPermaLink="false">12345</guid><pubDate>Mon, 02 Jan 2006 15:04:05 -0700</pubDate><description>`+
+		strings.Repeat("Some words of an ordinary summary. ", 10)+`</description></item>`, 200) + "</r>"
+	b.SetBytes(int64(len(src)))
+	b.ReportAllocs()
+	for b.Loop() {
+		s := xmlscan.Scanner{Source: src}
+		for s.Next() != xmlscan.EOF {
+		}
+	}
+}

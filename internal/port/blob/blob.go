@@ -1,0 +1,114 @@
+// Package blob keeps files that are too large for the store: downloads, pictures,
+// videos. A key is written once and whole; a reader sees all of a file or none.
+// What Put returned nil for survives a crash.
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/courant-platform/courant"
+)
+
+// Driver keeps files under checked keys. Get and Open return courant.NotFound
+// for a key that is not there; Delete of such a key is no error.
+type Driver interface {
+	Put(ctx context.Context, key string, body []byte) error
+	Open(ctx context.Context, key string) (File, error)
+	Delete(ctx context.Context, key string) error
+	// List calls f for each file whose key begins with prefix, in any order.
+	List(ctx context.Context, prefix string, f func(Info) error) error
+	Close() error
+}
+
+// File is an open file.
+type File interface {
+	io.ReadSeekCloser
+	Info() Info
+}
+
+// Info is what is known of a file without opening it.
+type Info struct {
+	Key  string
+	Size int64
+	Time time.Time // when it was put
+}
+
+// Bucket is a driver with the rules above it.
+type Bucket struct{ Driver Driver }
+
+// Put keeps body under key, in place of what was there.
+func (b Bucket) Put(ctx context.Context, key string, body []byte) error {
+	if err := check(key); err != nil {
+		return err
+	}
+	if err := b.Driver.Put(ctx, key, body); err != nil {
+		return fmt.Errorf("keep %s: %w", key, err)
+	}
+	return nil
+}
+
+// Get reads a whole file.
+func (b Bucket) Get(ctx context.Context, key string) ([]byte, error) {
+	f, err := b.Open(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	body := make([]byte, f.Info().Size)
+	if _, err := io.ReadFull(f, body); err != nil {
+		return nil, fmt.Errorf("read %s: %w", key, err)
+	}
+	return body, nil
+}
+
+// Open opens a file for reading.
+func (b Bucket) Open(ctx context.Context, key string) (File, error) {
+	if err := check(key); err != nil {
+		return nil, err
+	}
+	f, err := b.Driver.Open(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", key, err)
+	}
+	return f, nil
+}
+
+// Delete forgets a file.
+func (b Bucket) Delete(ctx context.Context, key string) error {
+	if err := check(key); err != nil {
+		return err
+	}
+	return b.Driver.Delete(ctx, key)
+}
+
+// List calls f for each file whose key begins with prefix, a folder.
+func (b Bucket) List(ctx context.Context, prefix string, f func(Info) error) error {
+	return b.Driver.List(ctx, prefix, f)
+}
+
+// Close ends the driver.
+func (b Bucket) Close() error { return b.Driver.Close() }
+
+// Missing says whether err is the absence of a file.
+func Missing(err error) bool { return errors.Is(err, courant.NotFound) }
+
+// check refuses keys that were not made by us: they are lower-case letters,
+// digits, '-', '_' and single dots between slashes.
+func check(key string) error {
+	for part := range strings.SplitSeq(key, "/") {
+		if part == "" || len(part) > 200 || part[0] == '.' {
+			return courant.Errorf(courant.Invalid, "blob key %q", key)
+		}
+	}
+	for _, c := range key {
+		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789/-_.", c) {
+			return courant.Errorf(courant.Invalid, "blob key %q", key)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+// Package folder keeps blobs as files of a folder. A file is written beside its
+// place, synced and renamed, and its folder is synced, so that a power cut
+// leaves the whole file or none.
+package folder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/port/blob"
+)
+
+// Folder is the driver. Full, if set, is what an error for lack of room wraps.
+type Folder struct {
+	Dir    string
+	Full   error
+	NoSync bool // for tests
+}
+
+const temporary = ".part-"
+
+// Open makes the folder and removes what an interrupted write left.
+func Open(f Folder) (*Folder, error) {
+	if err := os.MkdirAll(f.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("blobs: %w", err)
+	}
+	left, err := filepath.Glob(filepath.Join(f.Dir, temporary+"*"))
+	for _, name := range left {
+		err = errors.Join(err, os.Remove(name))
+	}
+	return &f, err
+}
+
+func (f *Folder) path(key string) string { return filepath.Join(f.Dir, filepath.FromSlash(key)) }
+
+// Put writes the file durably.
+func (f *Folder) Put(_ context.Context, key string, body []byte) error {
+	path := f.path(key)
+	if err := f.write(path, body); err != nil {
+		if errors.Is(err, syscall.ENOSPC) && f.Full != nil {
+			return errors.Join(f.Full, courant.Busy, err)
+		}
+		return err
+	}
+	return f.sync(filepath.Dir(path))
+}
+
+func (f *Folder) write(path string, body []byte) error {
+	t, err := os.CreateTemp(f.Dir, temporary+"*")
+	if err != nil {
+		return err
+	}
+	_, err = t.Write(body)
+	if err == nil && !f.NoSync {
+		err = t.Sync()
+	}
+	err = errors.Join(err, t.Chmod(0o644), t.Close())
+	if err == nil {
+		err = f.rename(t.Name(), path)
+	}
+	if err != nil {
+		os.Remove(t.Name()) // what remains of it goes at the next start
+	}
+	return err
+}
+
+// rename moves the file to its place, whose folder may not be there yet, or be
+// taken away by a Delete of its last file meanwhile.
+func (f *Folder) rename(from, to string) error {
+	dir := filepath.Dir(to)
+	err := os.Rename(from, to)
+	for tries := 0; errors.Is(err, fs.ErrNotExist) && tries < 10; tries++ {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		if err = os.Rename(from, to); err == nil {
+			return f.syncAbove(dir)
+		}
+	}
+	return err
+}
+
+// syncAbove makes a new folder durable in those that hold it.
+func (f *Folder) syncAbove(dir string) error {
+	for d := filepath.Dir(dir); len(d) >= len(f.Dir); d = filepath.Dir(d) {
+		if err := f.sync(d); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Folder) sync(dir string) error {
+	if f.NoSync {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// Open opens the file.
+func (f *Folder) Open(_ context.Context, key string) (blob.File, error) {
+	o, err := os.Open(f.path(key))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, courant.Errorf(courant.NotFound, "no such file")
+	}
+	if err != nil {
+		return nil, err
+	}
+	st, err := o.Stat()
+	if err == nil && st.IsDir() {
+		err = courant.Errorf(courant.NotFound, "no such file")
+	}
+	if err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	return file{o, blob.Info{Key: key, Size: st.Size(), Time: st.ModTime()}}, nil
+}
+
+type file struct {
+	*os.File
+	info blob.Info
+}
+
+func (f file) Info() blob.Info { return f.info }
+
+// Delete removes the file, and its folder when that is empty now.
+func (f *Folder) Delete(_ context.Context, key string) error {
+	path := f.path(key)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if dir := filepath.Dir(path); dir != filepath.Clean(f.Dir) {
+		os.Remove(dir) // fails, and rightly, where others are in it
+	}
+	return nil
+}
+
+// List walks the folder of the prefix.
+func (f *Folder) List(_ context.Context, prefix string, visit func(blob.Info) error) error {
+	root := f.path(prefix[:strings.LastIndexByte(prefix, '/')+1])
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(f.Dir, path)
+		key := filepath.ToSlash(rel)
+		if err != nil || !strings.HasPrefix(key, prefix) || strings.HasPrefix(d.Name(), temporary) {
+			return err
+		}
+		st, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return visit(blob.Info{Key: key, Size: st.Size(), Time: st.ModTime()})
+	})
+}
+
+// Close has nothing to end.
+func (f *Folder) Close() error { return nil }

@@ -1,0 +1,87 @@
+// Package memory keeps blobs in memory, for tests.
+package memory
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/port/blob"
+)
+
+// Memory is the driver; the zero value is empty and ready.
+type Memory struct {
+	mu    sync.Mutex
+	files map[string]entry
+}
+
+type entry struct {
+	body []byte
+	time time.Time
+}
+
+func (e entry) info(key string) blob.Info {
+	return blob.Info{Key: key, Size: int64(len(e.body)), Time: e.time}
+}
+
+// Put keeps a copy.
+func (m *Memory) Put(_ context.Context, key string, body []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.files == nil {
+		m.files = map[string]entry{}
+	}
+	m.files[key] = entry{bytes.Clone(body), time.Now()}
+	return nil
+}
+
+// Open reads what is there now; a later Put does not change it.
+func (m *Memory) Open(_ context.Context, key string) (blob.File, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e, ok := m.files[key]
+	if !ok {
+		return nil, courant.Errorf(courant.NotFound, "no such file")
+	}
+	return file{bytes.NewReader(e.body), e.info(key)}, nil
+}
+
+type file struct {
+	*bytes.Reader
+	info blob.Info
+}
+
+func (f file) Info() blob.Info { return f.info }
+func (f file) Close() error    { return nil }
+
+// Delete forgets the file.
+func (m *Memory) Delete(_ context.Context, key string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.files, key)
+	return nil
+}
+
+// List visits a snapshot, so that f may change what is kept.
+func (m *Memory) List(_ context.Context, prefix string, f func(blob.Info) error) error {
+	m.mu.Lock()
+	var found []blob.Info
+	for key, e := range m.files {
+		if strings.HasPrefix(key, prefix) {
+			found = append(found, e.info(key))
+		}
+	}
+	m.mu.Unlock()
+	for _, info := range found {
+		if err := f(info); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close has nothing to end.
+func (m *Memory) Close() error { return nil }

@@ -1,0 +1,39 @@
+package bus
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// DeadLetter is a fact that no handler could do anything with. Group is "" for
+// a Listen.
+type DeadLetter struct {
+	Topic, Group string
+	Payload      []byte
+	Reason       string
+	Time         time.Time
+}
+
+// Dead returns the newest dead letters, oldest first. They are kept in memory
+// only, and not many of them: the store is the truth, this is for people.
+func (b *Bus) Dead() []DeadLetter {
+	b.dead.mu.Lock()
+	defer b.dead.mu.Unlock()
+	return slices.Clone(b.dead.list)
+}
+
+type letters struct {
+	mu   sync.Mutex
+	list []DeadLetter
+}
+
+func (l *letters) add(letter DeadLetter) {
+	const most = 256
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.list) == most {
+		l.list = slices.Delete(l.list, 0, 1)
+	}
+	l.list = append(l.list, letter)
+}

@@ -1,0 +1,60 @@
+package natsbus
+
+import (
+	"context"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/courant-platform/courant/internal/port/bus"
+)
+
+// listener hears what is published, by plain NATS. What comes faster than it
+// is received is dropped, and the driver's log says so.
+type listener struct {
+	driver *Driver
+	sub    *nats.Subscription
+	heard  chan *nats.Msg
+	last   uint64
+}
+
+// Listen returns when the server knows of the listener.
+func (d *Driver) Listen(ctx context.Context, topic string) (bus.Subscription, error) {
+	l := &listener{driver: d, heard: make(chan *nats.Msg, 8192)}
+	var err error
+	if l.sub, err = d.conn.ChanSubscribe(d.subject(topic), l.heard); err != nil {
+		return nil, d.closedOr(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.config.Timeout)
+	defer cancel()
+	if err := d.conn.FlushWithContext(ctx); err != nil {
+		l.Close()
+		return nil, d.closedOr(err)
+	}
+	return l, nil
+}
+
+func (l *listener) Receive(ctx context.Context, most int) ([]bus.Message, error) {
+	var messages []bus.Message
+	select {
+	case m := <-l.heard:
+		messages = append(messages, l.message(m))
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-l.driver.done:
+		return nil, bus.Closed
+	}
+	for len(messages) < most && len(l.heard) > 0 {
+		messages = append(messages, l.message(<-l.heard))
+	}
+	return messages, nil
+}
+
+func (l *listener) message(m *nats.Msg) bus.Message {
+	l.last++
+	return bus.Message{ID: l.last, Payload: m.Data, Tries: 1}
+}
+
+// Ack has nothing to do: nobody else could get the message.
+func (l *listener) Ack(bus.Message) {}
+
+func (l *listener) Close() { _ = l.sub.Unsubscribe() }

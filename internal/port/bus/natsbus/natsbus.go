@@ -1,0 +1,187 @@
+// Package natsbus is the bus between processes: NATS with JetStream, in a
+// server of its own inside the process or in an external server or cluster.
+//
+// Each topic is a stream and each group a durable consumer, which are made when
+// they are first used and made again when they are gone: the whole data folder
+// may be deleted at any time. Listen is plain NATS and kept nowhere.
+package natsbus
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/port/bus"
+)
+
+// Config says where the server is. Its zero value is a server inside the
+// process which nobody else can reach and which keeps nothing after Close.
+type Config struct {
+	// URL of external servers, with commas between them. Empty: the server is
+	// in this process.
+	URL string
+
+	// Listen is where the server in this process lets others join, such as
+	// "127.0.0.1:4222"; port 0 takes a free one. Empty: nowhere. An address that
+	// other machines can reach needs a Token.
+	Listen string
+	// Dir is where the server in this process keeps its data. Empty: in a
+	// temporary folder.
+	Dir string
+
+	Token string // of the server, internal or external
+	Creds string // path of a credentials file for an external server
+	TLSCA string // path of certificates to trust instead of the system's
+
+	Prefix   string        // of subjects and streams, so that platforms can share a server; "courant"
+	Replicas int           // of each stream, in a cluster; 1
+	MaxAge   time.Duration // of a message; 24 h
+	MaxBytes int64         // of a topic, then the oldest goes; 64 MiB
+	Silence  time.Duration // after which a process counts as dead and its messages go to others; 30 s
+	Timeout  time.Duration // of a publish of up to 1,000 messages, and of each other request; 5 s
+
+	Log *slog.Logger // may be nil
+}
+
+func (c *Config) fill() error {
+	c.Prefix = cmp.Or(c.Prefix, "courant")
+	c.Replicas = cmp.Or(c.Replicas, 1)
+	c.MaxAge = cmp.Or(c.MaxAge, 24*time.Hour)
+	c.MaxBytes = cmp.Or(c.MaxBytes, 64<<20)
+	c.Silence = cmp.Or(c.Silence, 30*time.Second)
+	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if strings.ContainsAny(c.Prefix, " \t\r\n.*>/\\") {
+		return courant.Errorf(courant.Invalid, "bus prefix %q: must be one word without dots, stars and slashes", c.Prefix)
+	}
+	if c.URL != "" && (c.Listen != "" || c.Dir != "") {
+		return courant.Errorf(courant.Invalid, "bus: either the URL of a server, or where the server in this process listens and keeps its data")
+	}
+	return nil
+}
+
+// attempt is the time-out of one request to a server that may be going down,
+// which leaves time for a second one.
+func (c *Config) attempt() time.Duration { return c.Timeout / 2 }
+
+// Driver is a connection, and the server if it is in this process.
+type Driver struct {
+	config Config
+	server *embedded // nil if the server is external
+	conn   *nats.Conn
+	js     jetstream.JetStream
+	done   chan struct{} // closed by Close
+	close  func() error  // works once
+
+	mu    sync.Mutex
+	known map[string]jetstream.Stream // by topic; those that are thought to exist
+}
+
+var _ bus.Driver = (*Driver)(nil)
+
+// Open starts the server if it is in this process, and connects. Whoever opens
+// must Close.
+func Open(ctx context.Context, config Config) (*Driver, error) {
+	if err := errors.Join(ctx.Err(), config.fill()); err != nil {
+		return nil, err
+	}
+	d := &Driver{config: config, done: make(chan struct{}), known: map[string]jetstream.Stream{}}
+	d.close = sync.OnceValue(d.shutdown)
+	if config.URL == "" {
+		server, err := startEmbedded(config)
+		if err != nil {
+			return nil, fmt.Errorf("start bus server: %w", err)
+		}
+		d.server = server
+	}
+	if err := d.connect(); err != nil {
+		d.Close()
+		return nil, fmt.Errorf("connect to bus %s: %w", config.URL, err)
+	}
+	return d, nil
+}
+
+// connect makes a connection that comes back for ever.
+func (d *Driver) connect() error {
+	log := d.config.Log
+	options := []nats.Option{
+		nats.Name(d.config.Prefix),
+		nats.Timeout(d.config.Timeout),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(200 * time.Millisecond),
+		nats.IgnoreAuthErrorAbort(), // credentials may be on their way
+		nats.PingInterval(5 * time.Second),
+		nats.FlusherTimeout(d.config.attempt()), // a write that hangs holds up every publish
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { log.Warn("bus disconnected", "err", err) }),
+		nats.ReconnectHandler(func(*nats.Conn) {
+			log.Info("bus reconnected")
+			d.forgetAll() // it may be another server
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("bus", "err", err) }),
+	}
+	if d.server != nil {
+		options = append(options, nats.InProcessServer(d.server))
+	}
+	if d.config.Token != "" {
+		options = append(options, nats.Token(d.config.Token))
+	}
+	if d.config.Creds != "" {
+		options = append(options, nats.UserCredentials(d.config.Creds))
+	}
+	if d.config.TLSCA != "" {
+		options = append(options, nats.RootCAs(d.config.TLSCA))
+	}
+	var err error
+	if d.conn, err = nats.Connect(d.config.URL, options...); err != nil {
+		return err
+	}
+	d.js, err = jetstream.New(d.conn,
+		jetstream.WithPublishAsyncTimeout(d.config.attempt()))
+	return err
+}
+
+// URL is where other processes can join; empty if nowhere.
+func (d *Driver) URL() string {
+	if d.server == nil {
+		return d.config.URL
+	}
+	return d.server.url()
+}
+
+// Close ends the connection, and the server if it is in this process.
+func (d *Driver) Close() error { return d.close() }
+
+func (d *Driver) shutdown() error {
+	close(d.done)
+	if d.conn != nil {
+		if d.conn.IsConnected() {
+			_ = d.conn.FlushTimeout(time.Second) // the last acknowledgements; without them messages come again
+		}
+		d.conn.Close()
+	}
+	if d.server == nil {
+		return nil
+	}
+	return d.server.stop()
+}
+
+// closedOr returns bus.Closed in place of what a closed connection says.
+func (d *Driver) closedOr(err error) error {
+	select {
+	case <-d.done:
+		return bus.Closed
+	default:
+		return err
+	}
+}

@@ -1,0 +1,232 @@
+package bus
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/courant-platform/courant"
+)
+
+// maxPayload is what every driver can carry.
+const maxPayload = 256 << 10
+
+// Bus serves handlers over a driver. Only Driver is needed; zero means default.
+type Bus struct {
+	Driver Driver
+	Log    *slog.Logger
+
+	Grace   time.Duration // for running handlers after the stop; 10 s
+	Tries   int           // of a fact whose handler fails; 5
+	Backoff time.Duration // before the second try, doubled for each further one; 1 s
+	Waiting int           // most facts of one handler that wait for another try, later ones are dropped; 10,000
+
+	// Observe, if set, is told every verdict (ok, later, retry, dead, dropped)
+	// and how long the handler took. The group of a Listen is "".
+	Observe func(topic, group, verdict string, took time.Duration)
+	// Ready, if set, is called once in Run, when all handlers are subscribed.
+	Ready func()
+
+	dead letters
+}
+
+// Publish tells every group of the topic, and everyone who listens, the facts
+// that Topic.Encode made. After an error some of them may have gone out.
+func (b *Bus) Publish(ctx context.Context, topic string, payloads [][]byte) error {
+	if err := checkName("topic", topic); err != nil {
+		return err
+	}
+	for _, payload := range payloads {
+		if len(payload) > maxPayload {
+			return courant.Errorf(courant.Invalid, "publish %s: %d bytes are too many for a doorbell", topic, len(payload))
+		}
+	}
+	if len(payloads) == 0 {
+		return nil
+	}
+	if err := b.Driver.Publish(ctx, topic, payloads); err != nil {
+		return fmt.Errorf("publish %s: %w", topic, err)
+	}
+	return nil
+}
+
+// Run subscribes all handlers and serves them until ctx ends: then the intake
+// stops, running handlers get Grace, then their context ends. It returns when
+// nothing of it still runs. A driver that fails does not end it: the bell is
+// tried again until it rings.
+func (b *Bus) Run(ctx context.Context, handlers ...Handler) error {
+	for _, h := range handlers {
+		if err := h.check(); err != nil {
+			return err
+		}
+	}
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	var running sync.WaitGroup
+	ready := b.readyAfter(len(handlers) + 1) // and all of them started
+	for _, h := range handlers {
+		s := &service{Handler: h, bus: b, jobs: make(chan job, h.workers)}
+		s.waiting = waiting{most: orDefault(b.Waiting, 10_000), sooner: make(chan struct{}, 1)}
+		running.Go(func() { s.run(ctx, work, ready) })
+	}
+	ready()
+	<-ctx.Done()
+	grace := time.AfterFunc(orDefault(b.Grace, 10*time.Second), cancel)
+	defer grace.Stop()
+	running.Wait()
+	return nil
+}
+
+// readyAfter returns a function whose nth call calls Ready.
+func (b *Bus) readyAfter(n int) func() {
+	var subscribed atomic.Int64
+	return func() {
+		if subscribed.Add(1) == int64(n) && b.Ready != nil {
+			b.Ready()
+		}
+	}
+}
+
+func (b *Bus) log() *slog.Logger {
+	if b.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return b.Log
+}
+
+func orDefault[T int | time.Duration](value, otherwise T) T {
+	if value > 0 {
+		return value
+	}
+	return otherwise
+}
+
+// service is one handler while it is served.
+type service struct {
+	Handler
+	bus     *Bus
+	sub     Subscription
+	jobs    chan job
+	waiting waiting
+}
+
+// job is a fact on its way to a worker.
+type job struct {
+	Message
+	failed int  // tries that failed in this process
+	held   bool // the driver still waits for the acknowledgement
+}
+
+// run serves until ctx ends; handlers work under the context work.
+func (s *service) run(ctx, work context.Context, ready func()) {
+	if !s.subscribe(ctx) {
+		return
+	}
+	defer s.sub.Close()
+	ready()
+	var running sync.WaitGroup
+	running.Go(func() { s.intake(ctx) })
+	running.Go(func() { s.waiting.run(ctx, s.jobs) })
+	for range s.workers {
+		running.Go(func() { s.worker(ctx, work) })
+	}
+	running.Wait()
+	if lost := len(s.waiting.jobs); lost > 0 {
+		s.bus.log().Info("bus stops, facts that wait are dropped", "topic", s.topic, "group", s.group, "count", lost)
+	}
+}
+
+// subscribe tries until it succeeds (true) or ctx ends.
+func (s *service) subscribe(ctx context.Context) bool {
+	for failed := 0; ctx.Err() == nil; failed++ {
+		var err error
+		if s.broadcast {
+			s.sub, err = s.bus.Driver.Listen(ctx, s.topic)
+		} else {
+			s.sub, err = s.bus.Driver.Subscribe(ctx, s.topic, s.group)
+		}
+		if err == nil {
+			return true
+		}
+		s.pause(ctx, "subscribe", failed, err)
+	}
+	return false
+}
+
+// intake hands messages to the workers. A quick handler is given large
+// batches; a slow one takes few, and leaves the rest to other processes.
+func (s *service) intake(ctx context.Context) {
+	const most, quick = 256, 10 * time.Millisecond
+	batch, failed := 1, 0
+	for ctx.Err() == nil {
+		messages, err := s.sub.Receive(ctx, batch)
+		if err != nil {
+			s.pause(ctx, "receive", failed, err)
+			failed++
+			continue
+		}
+		failed = 0
+		start := time.Now()
+		for _, m := range messages {
+			if !send(ctx, s.jobs, job{Message: m, held: true}) {
+				return
+			}
+		}
+		if time.Since(start) < quick {
+			batch = min(2*batch, most)
+		} else {
+			batch = max(batch/4, 1)
+		}
+	}
+}
+
+// pause waits after the driver failed, and says so, unless ctx ends.
+func (s *service) pause(ctx context.Context, what string, failed int, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	s.bus.log().Warn("bus "+what, "topic", s.topic, "group", s.group, "err", err)
+	timer := time.NewTimer(backoff(100*time.Millisecond, failed))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// worker handles one job after the other until ctx ends.
+func (s *service) worker(ctx, work context.Context) {
+	for {
+		select {
+		case j := <-s.jobs:
+			if ctx.Err() != nil {
+				return
+			}
+			s.judge(ctx, work, j)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// send reports false if ctx ended first.
+func send(ctx context.Context, jobs chan<- job, j job) bool {
+	select {
+	case jobs <- j:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// backoff doubles the first wait for each failure, up to 64 times, and takes
+// between half and all of it, so that what failed together does not come back
+// together.
+func backoff(first time.Duration, failed int) time.Duration {
+	d := first << min(failed, 6)
+	return d/2 + rand.N(d/2+1)
+}

@@ -1,0 +1,173 @@
+package feed
+
+import (
+	"strings"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/xmlscan"
+)
+
+// feedElement reads what an Atom feed says of itself; RSS channels borrow these
+// elements.
+func (r *reader) feedElement() {
+	s, f := &r.scan, &r.out.Feed
+	switch s.Name.Local {
+	case "title":
+		f.Title = firstOf(f.Title, r.atomText())
+	case "subtitle", "tagline":
+		f.Description = firstOf(f.Description, r.atomText())
+	case "link":
+		r.feedLink()
+	case "updated", "modified":
+		r.setDate(&f.Updated, s.Inner(atomStop))
+	case "author":
+		if p := r.atomPerson(); p != (courant.Person{}) {
+			f.Authors = addPerson(f.Authors, p)
+		}
+	case "category":
+		r.atomCategory(&f.Categories)
+	case "rights", "copyright":
+		f.Rights = firstOf(f.Rights, r.atomText())
+	case "logo":
+		f.Image = firstOf(resolve(r.scope.base, s.Inner(atomStop)), f.Image)
+	case "icon":
+		f.Image = firstOf(f.Image, resolve(r.scope.base, s.Inner(atomStop)))
+	default:
+		s.Skip(isEntry)
+	}
+}
+
+// feedLink reads a link of a feed.
+func (r *reader) feedLink() {
+	s, f := &r.scan, &r.out.Feed
+	rel := strings.ToLower(strings.TrimSpace(s.Attr("rel")))
+	kind := strings.ToLower(s.Attr("type"))
+	href := resolve(r.inherit(r.scope).base, s.Attr("href"))
+	s.Skip(atomStop)
+	if href == "" {
+		return
+	}
+	switch rel {
+	case "", "alternate":
+		if f.Link == "" && !isFeedType(kind) || kind == "text/html" && r.feedLinkKind != kind {
+			f.Link, r.feedLinkKind = strings.Clone(href), kind
+		}
+	case "self":
+		f.Self = firstOf(f.Self, strings.Clone(href))
+	case "hub":
+		if len(f.Hubs) < maxList {
+			f.Hubs = append(f.Hubs, strings.Clone(href))
+		}
+	}
+}
+
+// atomPerson reads a person construct.
+func (r *reader) atomPerson() courant.Person {
+	s := &r.scan
+	base := r.inherit(r.scope).base
+	var p courant.Person
+	text := ""
+	for depth := s.Depth(); ; {
+		switch s.Next() {
+		case xmlscan.EOF:
+			return p
+		case xmlscan.Text:
+			text += s.Text[:min(len(s.Text), maxLine-min(len(text), maxLine))]
+		case xmlscan.End:
+			if s.Depth() <= depth {
+				return orText(p, text)
+			}
+		case xmlscan.Start:
+			if atomStop(s.Name) {
+				s.Interrupt(depth)
+				return orText(p, text)
+			}
+			switch s.Name.Local {
+			case "name":
+				p.Name = firstOf(p.Name, line(s.Inner(atomStop)))
+			case "email":
+				p.Email = firstOf(p.Email, strings.TrimPrefix(line(s.Inner(atomStop)), "mailto:"))
+			case "uri", "url", "homepage":
+				p.URL = firstOf(p.URL, resolve(base, s.Inner(atomStop)))
+			default:
+				s.Skip(atomStop)
+			}
+		}
+	}
+}
+
+// orText completes a person by the text that stands in place of the elements.
+func orText(p courant.Person, text string) courant.Person {
+	if p == (courant.Person{}) {
+		p, _ = person(text)
+	}
+	if q, ok := person(p.Name); ok && p.Email == "" {
+		p.Name, p.Email = firstOf(q.Name, p.Name), q.Email
+	}
+	return p
+}
+
+// atomSource reads the feed that an entry was copied from: its authors, and its
+// rights.
+func (r *reader) atomSource(d *draft) {
+	s := &r.scan
+	for depth := s.Depth(); ; {
+		switch s.Next() {
+		case xmlscan.EOF:
+			return
+		case xmlscan.End:
+			if s.Depth() <= depth {
+				return
+			}
+		case xmlscan.Start:
+			switch {
+			case isEntry(s.Name):
+				s.Interrupt(depth)
+				return
+			case s.Name.Local == "author":
+				d.author = addPerson(d.author, r.atomPerson())
+			default:
+				s.Skip(isEntry)
+			}
+		}
+	}
+}
+
+// tombstone reads at:deleted-entry (RFC 6721).
+func (r *reader) tombstone() {
+	s := &r.scan
+	ref := strings.TrimSpace(s.Attr("ref"))
+	var when courant.Time
+	r.setDate(&when, s.Attr("when"))
+	d := draft{scope: r.inherit(r.scope)}
+	for depth := s.Depth(); ; {
+		switch s.Next() {
+		case xmlscan.Start:
+			if isEntry(s.Name) {
+				s.Interrupt(depth)
+				r.bury(&d, ref, when)
+				return
+			}
+			if s.Name.Local == "link" {
+				r.atomLink(&d)
+			} else {
+				s.Skip(isEntry)
+			}
+		case xmlscan.EOF:
+			return
+		case xmlscan.End:
+			if s.Depth() <= depth {
+				r.bury(&d, ref, when)
+				return
+			}
+		}
+	}
+}
+
+func (r *reader) bury(d *draft, ref string, when courant.Time) {
+	if ref == "" || r.full() {
+		return
+	}
+	d.item.ID, d.item.Updated, d.item.Withdrawn = ref, when, true
+	r.add(d)
+}

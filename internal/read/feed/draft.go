@@ -1,0 +1,225 @@
+package feed
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/markup"
+)
+
+// draft is an item while it is read. Markup is cleaned at the end, since the
+// address that it is relative to may come after it. Until then strings may be
+// parts of the source.
+type draft struct {
+	item     courant.Item
+	scope    scope
+	based    bool // the document says itself what addresses are relative to
+	guidLink string
+
+	linkIsPage  bool
+	unpublished bool
+	id          string // from another place than the guid
+	title       string // from another module
+	summary     piece
+	content     piece
+	author      []courant.Person // from another module
+	pictures    []string
+	thumb       string // a small picture, for want of others
+	movies      []string
+	date        courant.Time // from another module
+}
+
+// piece is markup and what its addresses are relative to.
+type piece struct {
+	html string
+	base string
+	rank int // the higher one wins
+}
+
+// offer takes a piece of markup unless there is a better one.
+func (p *piece) offer(html, base string, rank int) {
+	if rank > p.rank && strings.TrimSpace(html) != "" {
+		*p = piece{html: html, base: base, rank: rank}
+	}
+}
+
+// add finishes an item and appends it.
+func (r *reader) add(d *draft) {
+	it := &d.item
+	it.Title = line(firstOf(it.Title, d.title))
+	it.ID = line(it.ID)
+	it.Link = firstOf(it.Link, d.guidLink)
+	it.ID = firstOf(it.ID, line(d.id), it.Link)
+	it.Base = d.scope.base
+	it.Language = firstOf(it.Language, d.scope.lang)
+	if len(it.Authors) == 0 {
+		it.Authors = d.author
+	}
+	if it.Published.IsZero() {
+		it.Published = d.date
+	}
+	r.markup(d)
+	it.Hash = hash(it)
+	if it.ID == "" {
+		it.ID = it.Hash
+	}
+	keep(it)
+	r.out.Items = append(r.out.Items, *it)
+}
+
+// markup cleans summary and content, and lists pictures and videos.
+func (r *reader) markup(d *draft) {
+	it := &d.item
+	fallback := it.Link
+	if d.based || fallback == "" {
+		fallback = d.scope.base
+	}
+	var found markup.Found
+	it.Summary, found = r.cleaned(d.summary, fallback)
+	if d.content.html != "" {
+		it.Content, found = r.cleaned(d.content, fallback)
+	}
+	for i := range found.Images {
+		it.Images = r.addURL(it.Images, found.Images[i].URL)
+	}
+	for i := range found.Videos {
+		if !found.Videos[i].Audio {
+			it.Videos = r.addURL(it.Videos, found.Videos[i].URL)
+		}
+	}
+	for _, e := range it.Enclosures {
+		switch {
+		case strings.HasPrefix(e.Type, "image/"):
+			it.Images = r.addURL(it.Images, e.URL)
+		case strings.HasPrefix(e.Type, "video/"):
+			it.Videos = r.addURL(it.Videos, e.URL)
+		}
+	}
+	for _, u := range d.pictures {
+		it.Images = r.addURL(it.Images, u)
+	}
+	for _, u := range d.movies {
+		it.Videos = r.addURL(it.Videos, u)
+	}
+	if len(it.Images) == 0 && d.thumb != "" {
+		it.Images = append(it.Images, d.thumb)
+	}
+}
+
+func (r *reader) cleaned(p piece, base string) (string, markup.Found) {
+	if p.html == "" {
+		return "", markup.Found{}
+	}
+	if len(p.html) > maxContent {
+		r.here("too-long", "the text of an item is too long; its end was left out")
+		p.html = strings.ToValidUTF8(p.html[:maxContent], "")
+	}
+	r.clean.Base = firstOf(p.base, base)
+	out, found := r.clean.Append(r.buffer[:0], p.html)
+	r.buffer = out
+	return strings.TrimSpace(string(out)), found
+}
+
+// addURL appends an address that is not there yet.
+func (r *reader) addURL(list []string, url string) []string {
+	if len(list) >= maxImages {
+		return list
+	}
+	for _, u := range list {
+		if u == url {
+			return list
+		}
+	}
+	return append(list, url)
+}
+
+// maxImages bounds the pictures of one item.
+const maxImages = 256
+
+// line makes a title of text that is decoded but may hold tags.
+func line(s string) string {
+	if len(s) > maxLine {
+		s = strings.ToValidUTF8(s[:maxLine], "")
+	}
+	return markup.Line(s)
+}
+
+// plain makes a title of HTML.
+func plain(s string) string {
+	if len(s) > 4*maxLine {
+		s = strings.ToValidUTF8(s[:4*maxLine], "")
+	}
+	return markup.Plain(s)
+}
+
+// address resolves a link of the feed; texts that stand for none give "".
+func (d *draft) address(ref string) string { return resolve(d.scope.base, ref) }
+
+func resolve(base, ref string) string {
+	ref = strings.TrimSpace(ref)
+	switch strings.ToLower(ref) {
+	case "", "n/a", "none", "null", "undefined", "#", "-":
+		return ""
+	}
+	if strings.ContainsAny(ref, "<>") || strings.Contains(ref, " ") && !strings.Contains(ref, "/") {
+		return "" // prose
+	}
+	return link.Resolve(base, ref)
+}
+
+// enclosure adds a file, with its type from its name if none is given.
+func (d *draft) enclosure(url, kind, length string) {
+	url = d.address(url)
+	if url == "" || len(d.item.Enclosures) >= maxList {
+		return
+	}
+	for _, e := range d.item.Enclosures {
+		if e.URL == url {
+			return
+		}
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(length), 10, 64)
+	if err != nil || n < 0 {
+		n = 0
+	}
+	kind = strings.ToLower(strings.TrimSpace(kind))
+	d.item.Enclosures = append(d.item.Enclosures, courant.Enclosure{URL: url, Type: firstOf(kind, typeOf(url)), Length: n})
+}
+
+// typeOf guesses a media type from the end of an address.
+func typeOf(url string) string {
+	url, _, _ = strings.Cut(url, "#")
+	url, _, _ = strings.Cut(url, "?")
+	switch strings.ToLower(path.Ext(url)) {
+	case ".jpg", ".jpeg", ".jfif":
+		return "image/jpeg"
+	case ".png":
+		return "image/png"
+	case ".gif":
+		return "image/gif"
+	case ".webp":
+		return "image/webp"
+	case ".avif":
+		return "image/avif"
+	case ".svg":
+		return "image/svg+xml"
+	case ".mp4", ".m4v":
+		return "video/mp4"
+	case ".webm":
+		return "video/webm"
+	case ".mov":
+		return "video/quicktime"
+	case ".mp3":
+		return "audio/mpeg"
+	case ".m4a":
+		return "audio/mp4"
+	case ".ogg", ".oga":
+		return "audio/ogg"
+	case ".pdf":
+		return "application/pdf"
+	}
+	return ""
+}

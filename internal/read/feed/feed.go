@@ -1,0 +1,174 @@
+// Package feed reads news feeds (RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0) into
+// the vocabulary: bytes in, a Reading out, no I/O. It reads what can be read: a
+// bad byte costs a warning, a cut-off feed its last item, and only a document
+// that is no feed at all an error.
+//
+// An item's Hash is the hexadecimal form of the first 16 bytes of the SHA-256
+// over the version of this reader and the item's title, link, summary, content,
+// authors, categories, enclosures, images, videos, date of publication and
+// whether it is withdrawn, each with its length before it. Neither the date of
+// change nor the order of items counts.
+package feed
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/charset"
+	"github.com/courant-platform/courant/internal/kit/markup"
+	"github.com/courant-platform/courant/internal/kit/xmlscan"
+)
+
+// Version is the version of the reader: a change of what it makes of the same
+// bytes makes all hashes new.
+const Version = 1
+
+// The bounds of one feed.
+const (
+	DefaultMaxItems = 1000
+	maxWarnings     = 100
+	maxPerCode      = 10
+	maxList         = 64      // categories, authors, enclosures and the like of one item
+	maxLine         = 4096    // bytes of a title, name, id
+	maxContent      = 4 << 20 // bytes of an item's HTML
+)
+
+// Options say where a feed comes from. All are optional.
+type Options struct {
+	URL         string // of the feed after redirects; what addresses are relative to
+	ContentType string // as the transport named it
+	MaxItems    int    // 0 means DefaultMaxItems
+}
+
+// Read reads a feed. An error is of the kind courant.Invalid and its text begins
+// with not_a_feed, empty or malformed and a colon; the Reading comes with it, and
+// holds the feeds that an HTML page offers.
+func Read(body []byte, opt Options) (*courant.Reading, error) {
+	text, name, healed := charset.Decode(body, opt.ContentType)
+	r := &reader{opt: opt, src: string(text), out: &courant.Reading{Format: "unknown", Encoding: name, WellFormed: true}}
+	if r.opt.MaxItems <= 0 {
+		r.opt.MaxItems = DefaultMaxItems
+	}
+	if healed {
+		r.out.WellFormed = false
+		r.warn("encoding", 0, "", "the text is "+name+", or has bytes that are not; declare what it is")
+	}
+	err := r.read()
+	r.finish()
+	return r.out, err
+}
+
+// reader is one reading in progress.
+type reader struct {
+	opt   Options
+	src   string
+	scan  xmlscan.Scanner
+	out   *courant.Reading
+	clean markup.Cleaner
+	rss   bool // the dialect is one of RSS
+	scope scope
+	based bool // an xml:base was seen
+	turbo bool // what is of Turbo RSS was seen
+
+	feedLinkKind      string // media type of the feed's link
+	period, frequency int64  // of the syndication module
+	synced            bool   // the TTL comes from them
+
+	faults []fault
+	counts map[string]int
+	buffer []byte // of the cleaner
+}
+
+// scope is what elements inherit.
+type scope struct{ base, lang string }
+
+type fault struct {
+	courant.Warning
+	offset int
+}
+
+func (r *reader) read() error {
+	kind, at := sniff(r.src)
+	r.scan = xmlscan.Scanner{Source: r.src[at:], Space: r.space, Report: func(f xmlscan.Fault) {
+		r.out.WellFormed = false
+		r.warn(f.Code, at+f.Offset, f.Element, f.Text)
+	}}
+	r.scope.base = r.opt.URL
+	if at > 0 {
+		r.out.WellFormed = false
+		r.warn("junk-before", 0, "", "there is something before the feed; it was skipped")
+	}
+	switch kind {
+	case kindEmpty:
+		return courant.Errorf(courant.Invalid, "empty: the document is empty")
+	case kindRSS:
+		r.rss = true
+		return r.readRSS()
+	case kindAtom:
+		return r.readAtom()
+	case kindHTML:
+		r.out.Links = offered(r.src, r.opt.URL)
+		return courant.Errorf(courant.Invalid, "not_a_feed: this is an HTML page that offers %d feeds", len(r.out.Links))
+	}
+	return courant.Errorf(courant.Invalid, "not_a_feed: this is %s", kind)
+}
+
+// warn notes what was healed or left out, up to a bound for each kind.
+func (r *reader) warn(code string, offset int, element, text string) {
+	if r.counts == nil {
+		r.counts = make(map[string]int)
+	}
+	r.counts[code]++
+	if len(r.faults) >= maxWarnings || r.counts[code] > maxPerCode {
+		return
+	}
+	if len(element) > maxList {
+		element = strings.ToValidUTF8(element[:maxList], "")
+	}
+	r.faults = append(r.faults, fault{courant.Warning{Code: code, Element: strings.Clone(element), Text: text}, offset})
+}
+
+// here is warn for the current token.
+func (r *reader) here(code, text string) {
+	r.warn(code, len(r.src)-len(r.scan.Source)+r.scan.Offset, r.scan.Raw, text)
+}
+
+// finish gives the warnings their lines and columns.
+func (r *reader) finish() {
+	sort.SliceStable(r.faults, func(i, j int) bool { return r.faults[i].offset < r.faults[j].offset })
+	line, column, at := 1, 1, 0
+	for _, f := range r.faults {
+		for _, c := range r.src[at:f.offset] {
+			if column++; c == '\n' {
+				line, column = line+1, 1
+			}
+		}
+		at = f.offset
+		f.Line, f.Column = line, column
+		r.out.Warnings = append(r.out.Warnings, f.Warning)
+	}
+	if r.out.Items == nil {
+		r.out.Items = []courant.Item{}
+	}
+	keepFeed(&r.out.Feed)
+}
+
+// full says whether no more items are taken.
+func (r *reader) full() bool {
+	if len(r.out.Items) < r.opt.MaxItems {
+		return false
+	}
+	r.here("too-many-items", "the feed has more items than are read; the others were left out")
+	return true
+}
+
+// after looks at what follows the feed.
+func (r *reader) after() {
+	rest := strings.TrimLeft(r.scan.Rest(), " \t\r\n\x1a")
+	if rest == "" || strings.HasPrefix(rest, "<!--") || strings.HasPrefix(rest, "<?") {
+		return
+	}
+	r.out.WellFormed = false
+	r.warn("junk-after", len(r.src)-len(rest), "", "there is something after the feed; it was ignored")
+}

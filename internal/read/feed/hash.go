@@ -1,0 +1,100 @@
+package feed
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"github.com/courant-platform/courant"
+)
+
+// hash returns the hash of an item's content; see the package comment.
+func hash(it *courant.Item) string {
+	h := hasher{buf: make([]byte, 0, 512+len(it.Content)+len(it.Summary))}
+	h.number(Version)
+	h.text(it.Title, it.Link, it.Summary, it.Content)
+	h.number(len(it.Authors))
+	for _, a := range it.Authors {
+		h.text(a.Name, a.Email, a.URL)
+	}
+	h.list(it.Categories)
+	h.number(len(it.Enclosures))
+	for _, e := range it.Enclosures {
+		h.text(e.URL, e.Type)
+		h.number(int(e.Length))
+	}
+	h.list(it.Images)
+	h.list(it.Videos)
+	if it.Published.IsZero() {
+		h.text("")
+	} else {
+		h.text(it.Published.UTC().Format(time.RFC3339Nano))
+	}
+	if it.Withdrawn {
+		h.number(1)
+	}
+	sum := sha256.Sum256(h.buf)
+	return hex.EncodeToString(sum[:16])
+}
+
+// hasher collects fields, each with its length before it.
+type hasher struct{ buf []byte }
+
+func (h *hasher) number(n int) {
+	for u := uint64(n); ; u >>= 7 {
+		if u < 0x80 {
+			h.buf = append(h.buf, byte(u))
+			return
+		}
+		h.buf = append(h.buf, byte(u)|0x80)
+	}
+}
+
+func (h *hasher) text(fields ...string) {
+	for _, f := range fields {
+		h.number(len(f))
+		h.buf = append(h.buf, f...)
+	}
+}
+
+func (h *hasher) list(l []string) {
+	h.number(len(l))
+	h.text(l...)
+}
+
+// keep copies the strings of an item that may be parts of the source, so that
+// an item does not hold the whole feed in memory.
+func keep(it *courant.Item) {
+	for _, s := range [...]*string{&it.ID, &it.Link, &it.Title, &it.Language, &it.Base, &it.Rights} {
+		*s = strings.Clone(*s)
+	}
+	keepPeople(it.Authors)
+	for i, e := range it.Enclosures {
+		it.Enclosures[i].URL, it.Enclosures[i].Type = strings.Clone(e.URL), strings.Clone(e.Type)
+	}
+	keepLists(it.Categories, it.Images, it.Videos, it.Related)
+}
+
+// keepFeed does the same for a feed.
+func keepFeed(f *courant.Feed) {
+	for _, s := range [...]*string{&f.Title, &f.Link, &f.Description, &f.Language, &f.Rights, &f.Self, &f.Image} {
+		*s = strings.Clone(*s)
+	}
+	keepPeople(f.Authors)
+	keepLists(f.Categories, f.Hubs)
+}
+
+func keepPeople(l []courant.Person) {
+	for i, p := range l {
+		l[i] = courant.Person{Name: strings.Clone(p.Name), Email: strings.Clone(p.Email), URL: strings.Clone(p.URL)}
+	}
+}
+
+func keepLists(lists ...[]string) {
+	for _, l := range lists {
+		for i, s := range l {
+			l[i] = strings.Clone(s)
+		}
+	}
+}

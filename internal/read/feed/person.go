@@ -1,0 +1,77 @@
+package feed
+
+import (
+	"strings"
+
+	"github.com/courant-platform/courant"
+)
+
+// person reads "mail (Name)", "Name <mail>", "Name (mail)", a mail address or a
+// name. The text is decoded; an empty one gives no person.
+func person(s string) (courant.Person, bool) {
+	s = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(s), "mailto:"))
+	if s == "" {
+		return courant.Person{}, false
+	}
+	if name, mail, ok := bracketed(s, '<', '>'); ok && isMail(mail) {
+		return courant.Person{Name: plain(strings.Trim(name, `" `)), Email: mail}, true
+	}
+	if outer, inner, ok := bracketed(s, '(', ')'); ok {
+		switch {
+		case isMail(outer):
+			return courant.Person{Name: plain(inner), Email: outer}, true
+		case isMail(inner):
+			return courant.Person{Name: plain(outer), Email: inner}, true
+		}
+	}
+	if isMail(s) {
+		return courant.Person{Email: s}, true
+	}
+	if first, rest, ok := strings.Cut(s, " "); ok && isMail(first) {
+		return courant.Person{Name: plain(strings.Trim(rest, "()- ")), Email: first}, true
+	}
+	name := plain(s)
+	return courant.Person{Name: name}, name != ""
+}
+
+// bracketed splits "outer (inner)".
+func bracketed(s string, open, shut byte) (outer, inner string, ok bool) {
+	i, j := strings.IndexByte(s, open), strings.LastIndexByte(s, shut)
+	if i < 0 || j < i || j != len(s)-1 {
+		return "", "", false
+	}
+	return strings.TrimSpace(s[:i]), strings.TrimSpace(strings.TrimPrefix(s[i+1:j], "mailto:")), true
+}
+
+func isMail(s string) bool {
+	at := strings.IndexByte(s, '@')
+	return at > 0 && at < len(s)-1 && !strings.ContainsAny(s, " \t\n<>(),;:\"") && strings.Count(s, "@") == 1
+}
+
+// addPerson appends someone who is not there yet, and completes who is.
+func addPerson(list []courant.Person, p courant.Person) []courant.Person {
+	for i := range list {
+		q := &list[i]
+		if p.Name != "" && p.Name == q.Name || p.Email != "" && p.Email == q.Email {
+			q.Name, q.Email, q.URL = firstOf(q.Name, p.Name), firstOf(q.Email, p.Email), firstOf(q.URL, p.URL)
+			return list
+		}
+	}
+	if len(list) >= maxList {
+		return list
+	}
+	return append(list, p)
+}
+
+// addWord appends a category that is not there yet.
+func addWord(list []string, word string) []string {
+	if word = plain(word); word == "" || len(list) >= maxList {
+		return list
+	}
+	for _, w := range list {
+		if w == word {
+			return list
+		}
+	}
+	return append(list, word)
+}

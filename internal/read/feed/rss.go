@@ -1,0 +1,345 @@
+package feed
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/xmlscan"
+)
+
+// readRSS reads RSS of every version. Items count wherever they stand: inside
+// of the channel, beside it or after it.
+func (r *reader) readRSS() error {
+	s := &r.scan
+	root := false
+	for {
+		switch s.Next() {
+		case xmlscan.EOF:
+			return r.rssEnd(root)
+		case xmlscan.End:
+			if s.Depth() == 0 && s.Name.Local != "channel" && s.Name.Local != "item" {
+				r.after()
+				return r.rssEnd(root)
+			}
+		case xmlscan.Start:
+			if !root {
+				root = true
+				r.out.Format = rssFormat(s)
+			}
+			r.rssElement()
+		}
+	}
+}
+
+func (r *reader) rssEnd(root bool) error {
+	if !root {
+		return courant.Errorf(courant.Invalid, "malformed: the document is cut off inside of its first tag")
+	}
+	if r.turbo {
+		r.out.Format = "turbo"
+	}
+	return nil
+}
+
+// rssFormat names the version of the root element.
+func rssFormat(s *xmlscan.Scanner) string {
+	switch s.Name.Local {
+	case "rdf":
+		for _, a := range s.Attrs {
+			if strings.Contains(a.Value, "my.netscape.com/rdf/simple/0.9") || strings.Contains(a.Value, "channel.netscape.com/rdf") {
+				return "rss090"
+			}
+		}
+		return "rss10"
+	case "turbo":
+		return "turbo"
+	case "channel":
+		return "cdf"
+	}
+	switch v := strings.TrimSpace(s.Attr("version")); {
+	case strings.HasPrefix(v, "0.90"):
+		return "rss090"
+	case strings.HasPrefix(v, "0.91"):
+		return "rss091"
+	case strings.HasPrefix(v, "0.9"):
+		return "rss092"
+	}
+	return "rss20"
+}
+
+// rssElement handles what stands outside of items.
+func (r *reader) rssElement() {
+	s := &r.scan
+	switch {
+	case s.Name.Space == "rdf" && s.Name.Local == "rdf", s.Name.Space == "" && isContainer(s.Name.Local):
+		r.scope = r.inherit(r.scope)
+	case isItem(s.Name):
+		r.rssItem()
+	default:
+		r.channelElement()
+	}
+}
+
+func isContainer(local string) bool {
+	return local == "rss" || local == "channel" || local == "turbo" || local == "rdf"
+}
+
+func isItem(n xmlscan.Name) bool { return n.Space == "" && n.Local == "item" }
+
+// channelChild says whether an element ends what stands before it in a channel.
+func channelChild(n xmlscan.Name) bool {
+	return isItem(n) || n.Space == "" && (n.Local == "channel" || n.Local == "pubdate" || n.Local == "lastbuilddate")
+}
+
+// itemChild says whether an element ends what stands before it in an item.
+func itemChild(n xmlscan.Name) bool {
+	switch n.Space {
+	case "":
+		switch n.Local {
+		case "item", "channel", "title", "link", "guid", "pubdate", "description", "author", "category", "enclosure", "comments":
+			return true
+		}
+	case "content", "dc":
+		return true
+	}
+	return false
+}
+
+// inherit returns the scope inside of the current element.
+func (r *reader) inherit(outer scope) scope {
+	if len(r.scan.Attrs) == 0 {
+		return outer
+	}
+	if base, ok := r.scan.LookupAttr("xml:base"); ok {
+		outer.base = firstOf(resolve(outer.base, base), outer.base)
+		r.based = true
+	}
+	if lang, ok := r.scan.LookupAttr("xml:lang"); ok {
+		outer.lang = strings.TrimSpace(lang)
+	}
+	return outer
+}
+
+// rssItem reads an item; the next one ends it, whatever is still open.
+func (r *reader) rssItem() {
+	s := &r.scan
+	if r.full() {
+		s.Skip(isItem)
+		return
+	}
+	d := draft{scope: r.inherit(r.scope), based: r.based}
+	if about, ok := s.LookupAttr("rdf:about"); ok {
+		d.id = about
+	}
+	r.itemAttrs(&d)
+	for depth := s.Depth(); ; {
+		switch s.Next() {
+		case xmlscan.EOF:
+			r.last(&d)
+			return
+		case xmlscan.End:
+			if s.Depth() <= depth {
+				r.last(&d)
+				return
+			}
+		case xmlscan.Start:
+			if isItem(s.Name) {
+				s.Interrupt(depth)
+				r.add(&d)
+				return
+			}
+			r.itemElement(&d)
+		}
+	}
+}
+
+// last adds an item, unless it is the cut-off rest of one that says nothing.
+func (r *reader) last(d *draft) {
+	if r.scan.Truncated() && d.item.Link == "" && d.item.ID == "" && d.summary.html == "" && d.content.html == "" {
+		return
+	}
+	r.add(d)
+}
+
+// itemElement reads one child of an item.
+func (r *reader) itemElement(d *draft) {
+	s := &r.scan
+	outer := d.scope
+	d.scope = r.inherit(outer)
+	switch s.Name.Space {
+	case "":
+		r.rssChild(d, s.Name.Local)
+	case "atom":
+		r.atomChild(d, s.Name.Local)
+	default:
+		r.moduleChild(d)
+	}
+	d.scope = outer
+}
+
+func (r *reader) rssChild(d *draft, local string) {
+	s, it := &r.scan, &d.item
+	switch local {
+	case "title":
+		it.Title = firstOf(it.Title, plain(s.Inner(itemChild)))
+	case "link":
+		r.rssLink(d)
+	case "description", "summary", "abstract":
+		html := s.Inner(itemChild)
+		d.summary.offer(html, r.ownBase(d), 2)
+	case "content", "body", "fulltext", "full-text":
+		html := s.Inner(itemChild)
+		d.content.offer(html, r.ownBase(d), 2)
+	case "guid":
+		r.guid(d)
+	case "pubdate", "published", "date":
+		r.setDate(&it.Published, s.Inner(itemChild))
+	case "updated", "modified", "lastbuilddate":
+		r.setDate(&it.Updated, s.Inner(itemChild))
+	case "author", "managingeditor":
+		if p, ok := person(s.Inner(itemChild)); ok {
+			it.Authors = addPerson(it.Authors, p)
+		}
+	case "category", "keywords":
+		it.Categories = addWord(it.Categories, s.Inner(itemChild))
+	case "enclosure":
+		r.enclosureElement(d)
+	case "language":
+		it.Language = line(s.Inner(itemChild))
+	case "copyright", "rights":
+		it.Rights = plain(s.Inner(itemChild))
+	case "comments", "source":
+		s.Skip(itemChild) // text, so that a missing end tag is noticed
+	default:
+		s.Skip(isItem)
+	}
+}
+
+// rssLink takes text, or an attribute as Atom writes it.
+func (r *reader) rssLink(d *draft) {
+	s := &r.scan
+	if _, ok := s.LookupAttr("href"); ok {
+		r.atomLink(d)
+		return
+	}
+	d.item.Link = firstOf(d.item.Link, d.address(s.Inner(itemChild)))
+}
+
+func (r *reader) guid(d *draft) {
+	permanent := !strings.EqualFold(strings.TrimSpace(r.scan.Attr("isPermaLink")), "false")
+	id := strings.TrimSpace(r.scan.Inner(itemChild))
+	d.item.ID = firstOf(d.item.ID, id)
+	if permanent && strings.Contains(id, "://") {
+		d.guidLink = d.address(id)
+	}
+}
+
+func (r *reader) enclosureElement(d *draft) {
+	s := &r.scan
+	url := firstOf(s.Attr("url"), s.Attr("href"), s.Attr("src"))
+	kind, length := s.Attr("type"), s.Attr("length")
+	text := s.Inner(itemChild)
+	d.enclosure(firstOf(url, strings.TrimSpace(text)), kind, length)
+}
+
+// itemAttrs reads the attributes that CDF and Turbo RSS give an item.
+func (r *reader) itemAttrs(d *draft) {
+	if len(r.scan.Attrs) == 0 {
+		return
+	}
+	d.item.Link = d.address(r.scan.Attr("href"))
+	r.setDate(&d.item.Updated, r.scan.Attr("lastmod"))
+	v, ok := r.scan.LookupAttr("turbo")
+	if !ok {
+		return
+	}
+	on := !strings.EqualFold(strings.TrimSpace(v), "false")
+	d.item.Turbo, d.item.Withdrawn = &on, !on
+	r.turbo = true
+}
+
+// channelElement reads what a channel says of itself.
+func (r *reader) channelElement() {
+	s, f := &r.scan, &r.out.Feed
+	if s.Name.Space == "atom" {
+		r.feedElement()
+		return
+	}
+	if s.Name.Space != "" {
+		r.feedModule()
+		return
+	}
+	switch s.Name.Local {
+	case "title":
+		f.Title = firstOf(f.Title, plain(s.Inner(channelChild)))
+	case "link":
+		r.channelLink()
+	case "description", "tagline", "subtitle":
+		f.Description = firstOf(f.Description, plain(s.Inner(channelChild)))
+	case "language":
+		f.Language = line(s.Inner(channelChild))
+		r.scope.lang = firstOf(r.scope.lang, f.Language)
+	case "copyright":
+		f.Rights = firstOf(f.Rights, plain(s.Inner(channelChild)))
+	case "lastbuilddate", "pubdate":
+		last := s.Name.Local == "lastbuilddate"
+		var t courant.Time
+		if r.setDate(&t, s.Inner(channelChild)); f.Updated.IsZero() || last {
+			f.Updated = t
+		}
+	case "managingeditor", "author", "webmaster":
+		if p, ok := person(s.Inner(channelChild)); ok {
+			f.Authors = addPerson(f.Authors, p)
+		}
+	case "category":
+		f.Categories = addWord(f.Categories, s.Inner(channelChild))
+	case "ttl":
+		r.ttl(s.Inner(channelChild))
+	case "image":
+		r.channelImage()
+	default:
+		s.Skip(isItem)
+	}
+}
+
+func (r *reader) channelLink() {
+	s, f := &r.scan, &r.out.Feed
+	if _, ok := s.LookupAttr("href"); ok {
+		r.feedLink()
+		return
+	}
+	f.Link = firstOf(f.Link, resolve(r.inherit(r.scope).base, s.Inner(channelChild)))
+}
+
+// ttl is in minutes; nonsense is left out.
+func (r *reader) ttl(text string) {
+	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n > 0 && n < 60*24*366 {
+		r.out.Feed.TTL = int64(n) * 60
+	}
+}
+
+// channelImage takes the address of the image and nothing else of it.
+func (r *reader) channelImage() {
+	s := &r.scan
+	for depth := s.Depth(); ; {
+		switch s.Next() {
+		case xmlscan.EOF:
+			return
+		case xmlscan.End:
+			if s.Depth() <= depth {
+				return
+			}
+		case xmlscan.Start:
+			if isItem(s.Name) {
+				s.Interrupt(depth)
+				return
+			}
+			if s.Name.Local == "url" {
+				r.out.Feed.Image = firstOf(resolve(r.scope.base, s.Inner(isItem)), r.out.Feed.Image)
+			} else {
+				s.Skip(isItem)
+			}
+		}
+	}
+}

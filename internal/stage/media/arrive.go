@@ -1,0 +1,148 @@
+package media
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/port/blob"
+	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/stage/media/picture"
+)
+
+// arrival is an answered fetch of a picture.
+type arrival struct {
+	hash    []byte
+	url     string
+	blob    string
+	problem string
+}
+
+// stored is what is kept of a picture: the file itself and smaller ones.
+type stored struct {
+	content  string // SHA-256 of the bytes, hexadecimal
+	full     courant.Picture
+	variants []courant.Picture
+}
+
+// arrived keeps a fetched picture, or that it cannot be had, and counts it for
+// the documents that wait.
+func (m *Media) arrived(ctx context.Context, f flow.Fetch) error {
+	a := arrival{hash: f.Hash}
+	err := m.Store.Read(ctx, func(r store.Reader) error {
+		return r.Row(readAnswer, f.Hash).Scan(&a.url, &a.blob, &a.problem)
+	})
+	if store.NoRow(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var s stored
+	if a.problem == "" {
+		s, err = m.take(ctx, &a)
+		if blob.Missing(err) {
+			return m.askAgain(ctx, a)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return m.Store.Write(ctx, func(tx *store.Tx) error { return m.settle(tx, a, s) })
+}
+
+// askAgain wants a picture once more whose body is gone.
+func (m *Media) askAgain(ctx context.Context, a arrival) error {
+	return m.Store.Write(ctx, func(tx *store.Tx) error {
+		_, err := tx.Exec(askAgain, a.hash)
+		return err
+	})
+}
+
+// settle writes the picture's state, deletes the fetch, and counts.
+func (m *Media) settle(tx *store.Tx, a arrival, s stored) error {
+	state, note := pictureStored, a.url
+	if a.problem != "" {
+		state, note = pictureMissing, a.url+": "+a.problem
+	}
+	variants, err := json.Marshal(s.variants)
+	if err != nil {
+		return err
+	}
+	n, err := tx.Exec(putPicture, a.hash, state, a.problem, s.content, s.full.Type, s.full.Size, s.full.Width, s.full.Height,
+		string(variants), tx.Now().UnixMilli())
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec(dropFetch, a.hash); err != nil || n == 0 {
+		return err
+	}
+	if state == pictureStored {
+		tx.Emit(flow.MediaStored.Encode(flow.File{Content: s.content}))
+		m.Metrics.Add("courant_media_pictures_total", 1, "result", "stored")
+	} else {
+		m.Metrics.Add("courant_media_pictures_total", 1, "result", "missing")
+	}
+	return m.count(tx, a.hash, note)
+}
+
+// take checks the picture, keeps it by its content and makes its variants. What
+// is no picture that we show becomes the arrival's problem.
+func (m *Media) take(ctx context.Context, a *arrival) (stored, error) {
+	body, err := m.Blobs.Get(ctx, a.blob)
+	if err != nil {
+		return stored{}, err
+	}
+	sum := sha256.Sum256(body)
+	s := stored{content: hex.EncodeToString(sum[:])}
+	if known, err := m.sameContent(ctx, s.content); err == nil {
+		return known, nil
+	}
+	info, err := picture.Inspect(body)
+	if err != nil {
+		a.problem = err.Error()
+		return s, nil
+	}
+	s.full, err = m.put(ctx, s.content, body, info)
+	if err != nil {
+		return s, err
+	}
+	small, smaller, err := picture.Resize(body, m.Config.Width)
+	if err != nil {
+		a.problem = err.Error()
+		return s, nil
+	}
+	if small != nil {
+		variant, err := m.put(ctx, s.content, small, smaller)
+		if err != nil {
+			return s, err
+		}
+		s.variants = append(s.variants, variant)
+	}
+	return s, nil
+}
+
+// put keeps one file of a picture, named by the content and the width.
+func (m *Media) put(ctx context.Context, content string, body []byte, info picture.Info) (courant.Picture, error) {
+	p := courant.Picture{File: courant.PictureFile(content, info.Width, info.Type), Type: info.Type,
+		Width: info.Width, Height: info.Height, Size: int64(len(body))}
+	err := m.Blobs.Put(ctx, courant.PictureKey(p.File), body)
+	m.Store.NoteFull(err)
+	return p, err
+}
+
+// sameContent is a picture with the same bytes, known under another address.
+func (m *Media) sameContent(ctx context.Context, content string) (stored, error) {
+	s := stored{content: content}
+	var variants string
+	err := m.Store.Read(ctx, func(r store.Reader) error {
+		return r.Row(byContent, content).Scan(&s.full.Type, &s.full.Size, &s.full.Width, &s.full.Height, &variants)
+	})
+	if err == nil {
+		err = json.Unmarshal([]byte(variants), &s.variants)
+	}
+	return s, err
+}

@@ -1,0 +1,200 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/pack"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// The states of a document and of a picture.
+const (
+	stateFound   = 0
+	stateWaiting = 1
+	stateReady   = 2
+
+	pictureWanted  = 0
+	pictureStored  = 1
+	pictureMissing = 2
+)
+
+// turnTime is how long the stage whose turn it is has before its sweep looks.
+const turnTime = 5 * time.Second
+
+// The priorities of pictures: those of news before those of a source's past.
+const (
+	newPicture = 20
+	oldPicture = 30
+	newsAge    = time.Hour
+)
+
+// need is one picture of a document.
+type need struct {
+	hash [16]byte
+	url  string
+}
+
+// found has the pictures of a new document fetched, and lets it go on if none
+// is missing.
+func (m *Media) found(ctx context.Context, v flow.Version) error {
+	doc, err := m.document(ctx, v)
+	if store.NoRow(err) {
+		return nil // seen to already, or a later version has come
+	}
+	if err != nil {
+		return err
+	}
+	needs := m.needs(doc)
+	priority := oldPicture
+	if m.Store.Now().Sub(doc.Item.Published.Time) < newsAge {
+		priority = newPicture
+	}
+	return m.Store.Write(ctx, func(tx *store.Tx) error { return m.wait(tx, v, needs, priority) })
+}
+
+func (m *Media) document(ctx context.Context, v flow.Version) (doc courant.Document, err error) {
+	var content []byte
+	err = m.Store.Read(ctx, func(r store.Reader) error {
+		return r.Row(readFound, v.URL, v.AsOf).Scan(&content)
+	})
+	if err == nil {
+		err = pack.Decode(content, &doc)
+	}
+	return doc, err
+}
+
+// needs are the pictures of a document, each once, in the order of their keys:
+// everyone who locks several locks them in this order.
+func (m *Media) needs(doc courant.Document) []need {
+	images := doc.Item.Images
+	var needs []need
+	for _, image := range images[:min(len(images), m.Config.Most)] {
+		if url, err := link.Canonical(image); err == nil {
+			needs = append(needs, need{link.Digest(url), url})
+		}
+	}
+	slices.SortFunc(needs, func(a, b need) int { return bytes.Compare(a.hash[:], b.hash[:]) })
+	return slices.CompactFunc(needs, func(a, b need) bool { return a.hash == b.hash })
+}
+
+// wait is one side of the Delay: it locks the pictures in key order, then the
+// document, and counts what is missing.
+func (m *Media) wait(tx *store.Tx, v flow.Version, needs []need, priority int) error {
+	missing := 0
+	var wanted []flow.Fetch
+	for _, n := range needs {
+		var state int
+		if err := tx.Row(lockPicture, n.hash[:], n.url).Scan(&state); err != nil {
+			return err
+		}
+		if state != pictureWanted {
+			continue
+		}
+		missing++
+		f := flow.Fetch{Hash: n.hash[:], Origin: link.Origin(n.url), Part: courant.Part(link.Domain(link.Host(n.url))), Priority: priority}
+		if _, err := tx.Exec(putWait, n.hash[:], v.URL, v.AsOf); err != nil {
+			return err
+		}
+		fresh, err := tx.Exec(putFetch, f.Hash, n.url, f.Origin, f.Part, "picture", f.Priority, tx.Now().UnixMilli())
+		if err != nil {
+			return err
+		}
+		if fresh == 1 {
+			wanted = append(wanted, f)
+		}
+	}
+	state, due, name := stateReady, turnTime, "complete"
+	note := fmt.Sprintf("%d pictures, all here", len(needs))
+	if missing > 0 {
+		state, due, name = stateWaiting, m.Config.Deadline.Or(1500*time.Millisecond), "waiting"
+		note = fmt.Sprintf("for %d of %d pictures", missing, len(needs))
+	}
+	n, err := tx.Exec(countMissing, v.URL, v.AsOf, state, missing, tx.Now().Add(due).UnixMilli(), step(tx.Now(), name, note))
+	if err != nil || n == 0 {
+		return err
+	}
+	tx.Emit(flow.FetchWanted.Encode(wanted...))
+	if state == stateReady {
+		tx.Emit(flow.DocumentReady.Encode(v))
+	}
+	return nil
+}
+
+// waiting is a document that waits for a picture.
+type waiting struct {
+	url  []byte
+	asOf int64
+}
+
+// count is the other side: the picture, whose row the caller has locked, has
+// come or cannot be had; every document that waited for it has one less to wait
+// for, and goes on if it was the last.
+func (m *Media) count(tx *store.Tx, hash []byte, note string) error {
+	var all []waiting
+	err := tx.Rows(func(rows store.Rows) error {
+		var w waiting
+		err := rows.Scan(&w.url, &w.asOf)
+		all = append(all, w)
+		return err
+	}, waitsFor, hash)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	if _, err := tx.Exec(dropWaits, hash); err != nil {
+		return err
+	}
+	line := step(tx.Now(), "picture", note)
+	for _, w := range all {
+		if err := m.countOne(tx, w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Media) countOne(tx *store.Tx, w waiting, line string) error {
+	v := flow.Version{URL: w.url, AsOf: w.asOf}
+	now := tx.Now()
+	var state, missing int
+	err := tx.Row(countDown, w.url, w.asOf, line, now.Add(turnTime).UnixMilli()).Scan(&state, &missing)
+	if err == nil {
+		if state == stateReady {
+			tx.Emit(flow.DocumentReady.Encode(v))
+		}
+		return nil
+	}
+	if !store.NoRow(err) {
+		return err
+	}
+	// Printed without it: once more, with those that come in a moment.
+	var left int
+	if err := tx.Row(countWaits, w.url, w.asOf).Scan(&left); err != nil {
+		return err
+	}
+	state, due := stateReady, now.Add(turnTime)
+	if left > 0 {
+		state, due = stateWaiting, now.Add(m.Config.Late.Or(3*time.Second))
+	}
+	n, err := tx.Exec(printAgain, w.url, w.asOf, state, left, due.UnixMilli(), line)
+	if n == 1 && state == stateReady {
+		tx.Emit(flow.DocumentReady.Encode(v))
+	}
+	return err
+}
+
+// step is a line of a document's story.
+func step(at time.Time, name, note string) string {
+	line, err := json.Marshal(courant.Step{At: at, Step: name, Note: note})
+	if err != nil {
+		return ""
+	}
+	return string(line) + "\n"
+}

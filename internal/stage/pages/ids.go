@@ -1,0 +1,65 @@
+package pages
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// ids makes page ids without talking: 41 bits of milliseconds since 2020, ten
+// bits of a node's prefix, which it leases, twelve bits that count. They grow,
+// also when the clock steps back.
+type ids struct {
+	mu     sync.Mutex
+	prefix int64
+	until  time.Time // of the prefix's lease
+	last   int64     // milliseconds and count of the newest one
+}
+
+const (
+	prefixes   = 1 << 10
+	perMillis  = 1 << 12
+	prefixTime = time.Hour
+)
+
+// epoch is where ids begin to count.
+func epoch() int64 { return time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli() }
+
+func (g *ids) next(tx *store.Tx, owner string) (int64, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if tx.Now().Add(prefixTime / 2).After(g.until) {
+		if err := g.lease(tx, owner); err != nil {
+			return 0, err
+		}
+	}
+	g.last = max(g.last+1, (tx.Now().UnixMilli()-epoch())*perMillis)
+	millis, count := g.last/perMillis, g.last%perMillis
+	return millis*prefixes*perMillis + g.prefix*perMillis + count, nil
+}
+
+// lease keeps our prefix, or takes the first free one, after the newest id that
+// was made with it.
+func (g *ids) lease(tx *store.Tx, owner string) error {
+	for i := range int64(prefixes) {
+		n := (g.prefix + i) % prefixes
+		l, err := tx.Take(fmt.Sprint("node/", n), owner, prefixTime)
+		if err != nil {
+			return err
+		}
+		if l.Epoch == 0 {
+			continue
+		}
+		g.prefix, g.until = n, tx.Now().Add(prefixTime)
+		var newest int64
+		if err := tx.Row(newestID).Scan(&newest); err != nil {
+			return err
+		}
+		g.last = max(g.last, newest/(prefixes*perMillis)*perMillis+perMillis-1)
+		return nil
+	}
+	return courant.Errorf(courant.Busy, "all %d node prefixes are taken", prefixes)
+}

@@ -1,0 +1,100 @@
+package pages
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// live is the page that stands under an address now.
+type live struct {
+	id        int64
+	source    int64
+	rank      courant.Rank
+	asOf      int64
+	hash      []byte
+	revision  int
+	stored    int64
+	withdrawn bool
+}
+
+// keep puts the page in place of the one that stands, unless that one goes
+// before, and ends the document's row, unless something has come meanwhile.
+func (p *Pages) keep(tx *store.Tx, d document, page printed) (kept bool, err error) {
+	if n, err := tx.Exec(dropDocument, d.url, d.asOf, d.turn); err != nil || n == 0 {
+		return false, err // its next turn prints it
+	}
+	was, err := readLive(tx, d.url)
+	if err != nil && !store.NoRow(err) {
+		return false, err
+	}
+	fresh := err != nil
+	if !fresh && !d.replaces(was) {
+		return false, nil
+	}
+	hash, err := hex.DecodeString(d.doc.Item.Hash)
+	if err != nil {
+		return false, fmt.Errorf("hash of %s: %w", d.doc.URL, err)
+	}
+	if fresh {
+		if was.id, err = p.ids.next(tx, p.Owner); err != nil {
+			return false, err
+		}
+	}
+	stored := was.stored
+	if fresh || was.withdrawn || !bytes.Equal(was.hash, hash) {
+		stored = tx.Now().UnixMilli()
+	}
+	was.hash = hash
+	if err := d.put(tx, was, page, stored); err != nil {
+		return false, err
+	}
+	tx.Emit(flow.PageChanged.Encode(flow.Change{URL: d.url, ID: was.id, AsOf: d.asOf, Withdrawn: d.doc.Item.Withdrawn}))
+	return true, nil
+}
+
+// replaces says whether the document goes before the page that stands. A source
+// withdraws its own pages only.
+func (d document) replaces(was live) bool {
+	if was.source == d.source {
+		return d.asOf >= was.asOf
+	}
+	if d.doc.Item.Withdrawn {
+		return false
+	}
+	return d.rank.Beats(d.asOf, was.rank, was.asOf) || was.withdrawn && d.rank > courant.Foreign
+}
+
+// put writes page, body and story.
+func (d document) put(tx *store.Tx, was live, page printed, stored int64) error {
+	now := tx.Now().UnixMilli()
+	item := d.doc.Item
+	_, err := tx.Exec(putPage, d.url, was.id, d.doc.URL, link.Host(d.doc.URL), d.source, d.rank, d.asOf, item.Withdrawn,
+		was.hash, was.revision+1, item.Title, item.Language, page.picture, store.Millis(item.Published.Time),
+		store.Millis(item.Updated.Time), store.Millis(d.fetched), stored, now)
+	if err != nil {
+		return err
+	}
+	name := "printed"
+	if item.Withdrawn {
+		name = "withdrawn"
+		_, err = tx.Exec(dropBody, d.url)
+	} else {
+		_, err = tx.Exec(putBody, d.url, d.content, page.html)
+	}
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(courant.Step{At: tx.Now(), Step: name, Note: fmt.Sprintf("revision %d", was.revision+1)})
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(putEvent, d.url, d.asOf, now, d.trace+string(line)+"\n")
+	return err
+}

@@ -1,0 +1,113 @@
+// Package pages prints the light page of a document: clean, links and pictures
+// rewritten, rendered once, compressed once. The newest version of the source
+// with the best right to the address is live; what is withdrawn is gone.
+package pages
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/kit/obs"
+	"github.com/courant-platform/courant/internal/port/bus"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// Config is the stage's section.
+type Config struct {
+	Workers int `toml:"workers" comment:"pages printed at once; they share commits"`
+}
+
+// Defaults are the working values.
+func Defaults() Config { return Config{Workers: 16} }
+
+// Pages is the stage.
+type Pages struct {
+	Store   *store.Store
+	Config  Config
+	Owner   string // this process, for its node prefix
+	Metrics *obs.Set
+	Log     *slog.Logger
+
+	ids ids
+}
+
+const (
+	sweepEvery = 2 * time.Second
+	sweepBatch = 500
+)
+
+// Handlers are what the stage wants to hear.
+func (p *Pages) Handlers() []bus.Handler {
+	return []bus.Handler{flow.DocumentReady.Handle("pages", max(p.Config.Workers, 1), p.ready)}
+}
+
+// Run takes up ready documents that no bell announced, until ctx ends.
+func (p *Pages) Run(ctx context.Context) error {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		if err := p.sweep(ctx); err != nil && ctx.Err() == nil {
+			p.Log.Warn("documents wait for the next sweep", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (p *Pages) sweep(ctx context.Context) error {
+	for {
+		due, err := p.due(ctx)
+		if err != nil {
+			return err
+		}
+		for _, v := range due {
+			if err := p.ready(ctx, v); err != nil {
+				return err
+			}
+		}
+		if len(due) < sweepBatch {
+			return nil
+		}
+	}
+}
+
+// ready prints one document.
+func (p *Pages) ready(ctx context.Context, v flow.Version) error {
+	d, err := p.read(ctx, v)
+	if store.NoRow(err) {
+		return nil // printed already, or a later version has come
+	}
+	if err != nil {
+		return err
+	}
+	var page printed
+	if !d.doc.Item.Withdrawn {
+		if page, err = p.print(d); err != nil {
+			return errors.Join(courant.Invalid, err)
+		}
+	}
+	var kept bool
+	err = p.Store.Write(ctx, func(tx *store.Tx) (err error) {
+		kept, err = p.keep(tx, d, page)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	result := "printed"
+	if !kept {
+		result = "passed over"
+	} else if d.doc.Item.Withdrawn {
+		result = "withdrawn"
+	}
+	p.Metrics.Add("courant_pages_total", 1, "result", result)
+	p.Metrics.Observe("courant_pages_fetched_to_live_seconds", p.Store.Now().Sub(d.fetched))
+	return nil
+}

@@ -1,0 +1,123 @@
+package pages
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/pack"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+const (
+	dueDocuments = `SELECT url, as_of FROM documents WHERE due <= $1 AND state = 2 ORDER BY due LIMIT $2`
+	readDocument = `SELECT d.address, d.source, d.rank, d.as_of, d.turn, d.fetched, d.content, d.trace, COALESCE(s.title, ''),
+			COALESCE(s.name, '')
+		FROM documents d LEFT JOIN sources s ON s.id = d.source WHERE d.url = $1 AND d.as_of = $2 AND d.state = 2`
+	readMedia    = `SELECT content, type, size, width, height, variants FROM media WHERE hash = $1 AND state = 1`
+	dropDocument = `DELETE FROM documents WHERE url = $1 AND as_of = $2 AND turn = $3 AND state = 2`
+
+	readPage = `SELECT id, source, rank, as_of, hash, revision, stored, withdrawn FROM pages WHERE url = $1 /*lock*/`
+	newestID = `SELECT COALESCE(MAX(id), 0) FROM pages`
+	putPage  = `INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture,
+			published, updated, fetched, stored, printed)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+		ON CONFLICT (url) DO UPDATE SET address = excluded.address, host = excluded.host, source = excluded.source,
+			rank = excluded.rank, as_of = excluded.as_of, withdrawn = excluded.withdrawn, hash = excluded.hash,
+			revision = excluded.revision, title = excluded.title, language = excluded.language, picture = excluded.picture,
+			published = excluded.published, updated = excluded.updated, fetched = excluded.fetched,
+			stored = excluded.stored, printed = excluded.printed`
+	putBody = `INSERT INTO bodies (url, document, html) VALUES ($1, $2, $3)
+		ON CONFLICT (url) DO UPDATE SET document = excluded.document, html = excluded.html`
+	dropBody = `DELETE FROM bodies WHERE url = $1`
+	putEvent = `INSERT INTO events (url, as_of, at, trace) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (url, at) DO UPDATE SET as_of = excluded.as_of, trace = excluded.trace`
+)
+
+// document is a ready row of documents, with the pictures that are here.
+type document struct {
+	url        []byte
+	source     int64
+	sourceName string
+	rank       courant.Rank
+	asOf       int64
+	turn       int
+	fetched    time.Time
+	content    []byte // doc as it lies in the store
+	doc        courant.Document
+	trace      string
+	media      map[[16]byte]kept
+}
+
+// kept is a picture that is here.
+type kept struct {
+	full     courant.Picture
+	variants []courant.Picture
+}
+
+func (p *Pages) read(ctx context.Context, v flow.Version) (document, error) {
+	d := document{url: v.URL}
+	err := p.Store.Read(ctx, func(r store.Reader) error {
+		var fetched int64
+		var title, address string
+		if err := r.Row(readDocument, v.URL, v.AsOf).Scan(&address, &d.source, &d.rank, &d.asOf, &d.turn, &fetched,
+			&d.content, &d.trace, &title, &d.sourceName); err != nil {
+			return err
+		}
+		if title != "" {
+			d.sourceName = title
+		}
+		d.fetched = store.Time(fetched)
+		if err := pack.Decode(d.content, &d.doc); err != nil {
+			return err
+		}
+		return d.readMedia(r)
+	})
+	return d, err
+}
+
+func (d *document) readMedia(r store.Reader) error {
+	d.media = map[[16]byte]kept{}
+	for _, url := range d.doc.Item.Images {
+		canonical, err := link.Canonical(url)
+		if err != nil {
+			continue
+		}
+		var k kept
+		var content, variants string
+		key := link.Digest(canonical)
+		err = r.Row(readMedia, key[:]).Scan(&content, &k.full.Type, &k.full.Size, &k.full.Width, &k.full.Height, &variants)
+		if store.NoRow(err) {
+			continue
+		}
+		if err == nil {
+			err = json.Unmarshal([]byte(variants), &k.variants)
+		}
+		if err != nil {
+			return err
+		}
+		k.full.File = courant.PictureFile(content, k.full.Width, k.full.Type)
+		d.media[key] = k
+	}
+	return nil
+}
+
+func (p *Pages) due(ctx context.Context) (due []flow.Version, err error) {
+	err = p.Store.Read(ctx, func(r store.Reader) error {
+		return r.Rows(func(rows store.Rows) error {
+			var v flow.Version
+			err := rows.Scan(&v.URL, &v.AsOf)
+			due = append(due, v)
+			return err
+		}, dueDocuments, p.Store.Now().UnixMilli(), sweepBatch)
+	})
+	return due, err
+}
+
+func readLive(tx *store.Tx, url []byte) (l live, err error) {
+	err = tx.Row(readPage, url).Scan(&l.id, &l.source, &l.rank, &l.asOf, &l.hash, &l.revision, &l.stored, &l.withdrawn)
+	return l, err
+}

@@ -1,0 +1,174 @@
+package parse
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/pack"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// What a row of documents waits for.
+const (
+	stateFound = 0
+	stateReady = 2
+)
+
+// turnTime is how long the stage whose turn it is has before its sweep looks.
+const turnTime = 5 * time.Second
+
+// known is what a source last said of an item.
+type known struct {
+	hash      []byte
+	url       []byte
+	withdrawn bool
+}
+
+// changes returns the items that differ from what the source last said, and
+// notes what it says now.
+func changes(tx *store.Tx, d download, found []entry) ([]entry, error) {
+	before, err := knownItems(tx, d.source.ID, found)
+	if err != nil {
+		return nil, err
+	}
+	var changed []entry
+	for _, f := range found {
+		was, seen := before[f.key]
+		if seen && was.withdrawn == f.item.Withdrawn && bytes.Equal(was.hash, f.hash) {
+			continue
+		}
+		if f.addr == "" { // a tombstone: the item that it names knows the address
+			if !seen {
+				continue
+			}
+			f.url = [16]byte(was.url)
+		}
+		if _, err := tx.Exec(putItem, d.source.ID, f.key[:], f.url[:], f.hash, d.asOf, f.item.Withdrawn); err != nil {
+			return nil, err
+		}
+		changed = append(changed, f)
+	}
+	return changed, nil
+}
+
+// documents puts what changed on its way, and tells who is next.
+func (p *Parse) documents(tx *store.Tx, d download, changed []entry) error {
+	var found, ready []flow.Version
+	for _, f := range changed {
+		state := stateReady
+		if p.Pictures && len(f.item.Images) > 0 && !f.item.Withdrawn {
+			state = stateFound
+		}
+		n, err := p.document(tx, d, f, state)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			continue // another source's version, which goes before, is on its way
+		}
+		v := flow.Version{URL: f.url[:], AsOf: d.asOf}
+		if state == stateFound {
+			found = append(found, v)
+		} else {
+			ready = append(ready, v)
+		}
+	}
+	tx.Emit(flow.DocumentFound.Encode(found...))
+	tx.Emit(flow.DocumentReady.Encode(ready...))
+	return nil
+}
+
+func (p *Parse) document(tx *store.Tx, d download, f entry, state int) (int64, error) {
+	if f.item.Withdrawn {
+		if err := p.withdraw(tx, d, &f); err != nil {
+			return 0, err
+		}
+	}
+	content, err := pack.Encode(courant.Document{URL: f.addr, Source: d.source.ID, Item: f.item})
+	if err != nil {
+		return 0, err
+	}
+	rank := courant.RankOf(d.source.Trusted, link.Host(d.source.URL), link.Host(f.addr))
+	trace := steps(courant.Step{At: d.fetched, Step: "fetched", Note: d.url},
+		courant.Step{At: tx.Now(), Step: "parsed"})
+	return tx.Exec(putDocument, f.url[:], f.addr, d.source.ID, rank, d.asOf, state,
+		tx.Now().Add(turnTime).UnixMilli(), store.Millis(d.fetched), content, trace, f.item.Withdrawn)
+}
+
+// withdraw finds the address of a tombstone, and has other sources that still
+// have the item read again, for their version is the page's now.
+func (p *Parse) withdraw(tx *store.Tx, d download, f *entry) error {
+	if f.addr == "" {
+		err := tx.Row(addressOf, f.url[:]).Scan(&f.addr)
+		if err != nil && !store.NoRow(err) {
+			return err
+		}
+	}
+	n, err := tx.Exec(forgetOthers, f.url[:], d.source.ID)
+	if err == nil && n > 0 {
+		_, err = tx.Exec(rereadOthers, f.url[:], d.source.ID)
+	}
+	return err
+}
+
+// steps writes the beginning of a document's story.
+func steps(s ...courant.Step) string {
+	var b []byte
+	for _, step := range s {
+		line, err := json.Marshal(step)
+		if err == nil {
+			b = append(append(b, line...), '\n')
+		}
+	}
+	return string(b)
+}
+
+// noteFeed keeps what the reading says of the source as a whole.
+func noteFeed(tx *store.Tx, d download, r *courant.Reading, changed int) error {
+	now := tx.Now()
+	if changed > 0 {
+		d.rhythm = rhythm(d, r, now)
+		d.changed = now
+		tx.Emit(flow.SourceChanged.Encode(flow.Poll{Source: d.source.ID, AsOf: d.asOf}))
+	}
+	_, err := tx.Exec(noteReading, d.source.ID, store.Millis(d.changed), d.rhythm.Milliseconds(),
+		(time.Duration(r.Feed.TTL) * time.Second).Milliseconds(), len(r.Items), report("", r.Warnings))
+	return err
+}
+
+// rhythm is the usual time between changes: at first the median distance of the
+// items' dates, then smoothed by what is seen.
+func rhythm(d download, r *courant.Reading, now time.Time) time.Duration {
+	if d.changed.IsZero() {
+		return medianDistance(r.Items)
+	}
+	seen := now.Sub(d.changed)
+	if d.rhythm == 0 {
+		return seen
+	}
+	return d.rhythm + (seen-d.rhythm)/4
+}
+
+func medianDistance(items []courant.Item) time.Duration {
+	var at []int64
+	for _, i := range items {
+		if !i.Published.IsZero() {
+			at = append(at, i.Published.Unix())
+		}
+	}
+	slices.Sort(at)
+	var distances []int64
+	for i := 1; i < len(at); i++ {
+		distances = append(distances, at[i]-at[i-1])
+	}
+	if len(distances) < 3 {
+		return 0
+	}
+	slices.Sort(distances)
+	return time.Duration(distances[len(distances)/2]) * time.Second
+}

@@ -1,0 +1,64 @@
+package parse
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/link"
+)
+
+// entry is one item with its keys.
+type entry struct {
+	item courant.Item
+	key  [16]byte // of the item within its source
+	url  [16]byte // of the page; zero for a tombstone that names no address
+	addr string
+	hash []byte
+}
+
+// items gives every item its keys, drops those that have no address of their
+// own, and keeps of two with one key or one address the first.
+//
+// The key of an item is its id (guid, atom:id), else its link, else its content.
+func items(d download, r *courant.Reading) []entry {
+	seen := make(map[[16]byte]bool, 2*len(r.Items))
+	out := make([]entry, 0, len(r.Items))
+	for i := range r.Items {
+		f, ok := keyed(d, r.Items[i])
+		if !ok || seen[f.key] || f.addr != "" && seen[f.url] {
+			continue
+		}
+		seen[f.key] = true
+		if f.addr != "" {
+			seen[f.url] = true
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func keyed(d download, item courant.Item) (entry, bool) {
+	f := entry{item: item}
+	var err error
+	f.hash, err = hex.DecodeString(item.Hash)
+	if err != nil {
+		return f, false
+	}
+	if addr, err := link.Canonical(item.Link); err == nil {
+		f.addr, f.url = addr, link.Digest(addr)
+	}
+	if f.addr == "" && !item.Withdrawn {
+		return f, false
+	}
+	name := item.ID
+	if name == "" {
+		name = f.addr
+	}
+	if name == "" {
+		name = item.Hash
+	}
+	sum := sha256.Sum256([]byte("item " + name))
+	copy(f.key[:], sum[:])
+	return f, true
+}

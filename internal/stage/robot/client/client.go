@@ -1,0 +1,214 @@
+// Package client asks for one address, once: no redirect is followed, nothing
+// is retried, and everything is bounded (addresses, header, time, decoded size).
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+
+	"github.com/courant-platform/courant"
+)
+
+// Config is what a client needs; zero means default.
+type Config struct {
+	Guard     *Guard
+	Proxy     string // URL; the process's environment unless set
+	UserAgent string
+	Timeout   time.Duration // of one request as a whole; 60 s
+	Header    time.Duration // until the answer's header; 20 s
+	// Dial replaces the guarded dialer, for tests.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Client asks. It is safe for use by many at once.
+type Client struct {
+	config    Config
+	proxy     func(*url.URL) (*url.URL, error)
+	proxies   map[string]bool // host:port of the configured proxies
+	transport *http.Transport
+}
+
+// Request is one GET.
+type Request struct {
+	URL            string
+	ETag, Modified string // validators of what we have
+	Accept         string
+	Max            int64 // decoded bytes; 10 MiB unless set
+}
+
+// Answer is what came.
+type Answer struct {
+	Status         int
+	Header         http.Header
+	Body           []byte // decoded; only of status 200
+	ETag, Modified string
+	Type           string
+	Location       string        // of a redirect, absolute
+	RetryAfter     time.Duration // 0 if it does not say
+	Latency        time.Duration // until the header
+}
+
+// New builds the client.
+func New(c Config) (*Client, error) {
+	env := httpproxy.FromEnvironment()
+	if c.Proxy != "" {
+		env = &httpproxy.Config{HTTPProxy: c.Proxy, HTTPSProxy: c.Proxy}
+	}
+	client := &Client{config: c, proxy: env.ProxyFunc(), proxies: map[string]bool{}}
+	for _, p := range []string{env.HTTPProxy, env.HTTPSProxy} {
+		if p == "" {
+			continue
+		}
+		u, err := url.Parse(p)
+		if err != nil || u.Host == "" {
+			return nil, courant.Errorf(courant.Invalid, "robot.proxy: %q is not an address: write http://host:port", p)
+		}
+		client.proxies[net.JoinHostPort(u.Hostname(), strconv.Itoa(portOf(u)))] = true
+	}
+	perHost := 2
+	if len(client.proxies) > 0 {
+		perHost = 512 // all hosts are the proxy's
+	}
+	client.transport = &http.Transport{
+		Proxy: client.choose, DialContext: client.dial,
+		DisableCompression: true, ForceAttemptHTTP2: true,
+		MaxResponseHeaderBytes: 256 << 10, MaxIdleConns: 2048, MaxIdleConnsPerHost: perHost,
+		IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 15 * time.Second,
+		ResponseHeaderTimeout: or(c.Header, 20*time.Second),
+		ReadBufferSize:        16 << 10,
+	}
+	return client, nil
+}
+
+func or(d, def time.Duration) time.Duration {
+	if d == 0 {
+		return def
+	}
+	return d
+}
+
+// Proxied says whether requests go through a proxy, which then resolves names.
+func (c *Client) Proxied() bool { return len(c.proxies) > 0 }
+
+// Close gives idle connections up.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// choose is the proxy for a request; an exempt address is asked directly.
+func (c *Client) choose(r *http.Request) (*url.URL, error) {
+	if a, ok := literal(r.URL.Hostname()); ok && c.config.Guard.Exempts(netip.AddrPortFrom(a, uint16(portOf(r.URL)))) {
+		return nil, nil
+	}
+	return c.proxy(r.URL)
+}
+
+func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if c.config.Dial != nil {
+		return c.config.Dial(ctx, network, address)
+	}
+	d := net.Dialer{Timeout: 15 * time.Second}
+	if !c.proxies[address] {
+		d.Control = c.config.Guard.Control
+	}
+	return d.DialContext(ctx, network, address)
+}
+
+// Get asks once. An answer of any status is no error; an answer that was cut
+// off, was too large or could not be decoded is one.
+func (c *Client) Get(ctx context.Context, r Request) (*Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, or(c.config.Timeout, time.Minute))
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
+	if err != nil {
+		return nil, courant.Errorf(courant.Invalid, "address %q: %w", r.URL, err)
+	}
+	if err := c.config.Guard.URL(req.URL); err != nil {
+		return nil, err
+	}
+	c.headers(req, r)
+	start := time.Now()
+	resp, err := c.transport.RoundTrip(req)
+	if err != nil {
+		return nil, explain(err)
+	}
+	defer resp.Body.Close()
+	a := answer(resp)
+	a.Latency = time.Since(start)
+	if resp.StatusCode == http.StatusOK {
+		a.Body, err = body(resp, r.Max)
+		return a, explain(err)
+	}
+	drain(resp)
+	return a, nil
+}
+
+func (c *Client) headers(req *http.Request, r Request) {
+	h := req.Header
+	h.Set("User-Agent", c.config.UserAgent)
+	h.Set("Accept-Encoding", "gzip, br, zstd")
+	if r.Accept != "" {
+		h.Set("Accept", r.Accept)
+	}
+	if r.ETag != "" {
+		h.Set("If-None-Match", r.ETag)
+	}
+	if r.Modified != "" {
+		h.Set("If-Modified-Since", r.Modified)
+	}
+}
+
+func answer(resp *http.Response) *Answer {
+	h := resp.Header
+	a := &Answer{
+		Status: resp.StatusCode, Header: h, Type: h.Get("Content-Type"),
+		ETag: h.Get("Etag"), Modified: h.Get("Last-Modified"),
+		RetryAfter: RetryAfter(h.Get("Retry-After"), time.Now()),
+	}
+	if loc, err := resp.Location(); err == nil && resp.StatusCode/100 == 3 {
+		loc.Fragment = ""
+		a.Location = loc.String()
+	}
+	return a
+}
+
+// RetryAfter reads the header of RFC 9110 section 10.2.3, both forms; at most a
+// week.
+func RetryAfter(value string, now time.Time) time.Duration {
+	if value == "" {
+		return 0
+	}
+	const most = 7 * 24 * time.Hour
+	value = strings.TrimSpace(value)
+	if s, err := strconv.ParseInt(value, 10, 64); err == nil {
+		return time.Duration(min(max(s, 0), int64(most/time.Second))) * time.Second
+	}
+	t, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	// a date has whole seconds: round up
+	return min(max(t.Sub(now)+time.Second, 0), most)
+}
+
+// explain says in one sentence what went wrong.
+func explain(err error) error {
+	var dns *net.DNSError
+	switch {
+	case err == nil, errors.Is(err, courant.Forbidden), errors.Is(err, courant.Invalid):
+		return err
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return courant.Errorf(courant.NotFound, "the host %s is not known", dns.Name)
+	case errors.Is(err, context.DeadlineExceeded):
+		return courant.Errorf(courant.Busy, "no whole answer in time")
+	}
+	return fmt.Errorf("no answer: %w", err)
+}

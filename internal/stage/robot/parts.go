@@ -1,0 +1,160 @@
+package robot
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+const (
+	leaseTime  = 15 * time.Second
+	leaseRenew = 5 * time.Second
+	leaseName  = "robot/"       // and the part
+	nodeName   = "robot-alive/" // and the owner: counts the robots
+)
+
+// part is a part of the hosts that this robot holds.
+type part struct {
+	lease store.Lease
+	since time.Time // when it was taken, on our clock
+	until time.Time // how long it surely is ours, on our monotonic clock
+}
+
+// parts are those held, by number.
+type parts map[int]part
+
+func (p parts) held(n int) (part, bool) {
+	one, ok := p[n]
+	return one, ok
+}
+
+// lease is the lease of a part, zero if it is not ours.
+func (r *Robot) lease(n int) part {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.parts[n]
+}
+
+// hold keeps the leases and looks for work that no bell announced, until ctx ends.
+func (r *Robot) hold(ctx context.Context) {
+	tick := time.NewTicker(leaseRenew)
+	defer tick.Stop()
+	for {
+		if err := r.renew(ctx); err != nil && ctx.Err() == nil {
+			r.Log.Warn("leases not renewed", "error", err)
+		}
+		if err := r.sweep(ctx); err != nil && ctx.Err() == nil {
+			r.Log.Warn("work not looked for", "error", err)
+		}
+		r.mu.Lock()
+		r.queue.forget(time.Now())
+		r.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// renew keeps what is ours, takes our share of what is free, and gives up what
+// is more than our share.
+func (r *Robot) renew(ctx context.Context) error {
+	before := time.Now()
+	var held map[int]store.Lease
+	err := r.Store.Write(ctx, func(tx *store.Tx) (err error) {
+		if _, err = tx.Take(nodeName+r.Owner, r.Owner, leaseTime); err != nil {
+			return err
+		}
+		held, err = r.take(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := make(parts, len(held))
+	for n, lease := range held {
+		was, had := r.parts[n]
+		if !had || was.lease.Epoch != lease.Epoch || was.until.Before(before) {
+			r.queue.drop(n)
+			was.since = time.Now()
+		}
+		now[n] = part{lease: lease, since: was.since, until: before.Add(leaseTime)}
+	}
+	for n := range r.parts {
+		if _, still := now[n]; !still {
+			r.queue.drop(n)
+		}
+	}
+	r.parts = now
+	return nil
+}
+
+// take renews our parts in one statement and takes free ones up to our share.
+func (r *Robot) take(tx *store.Tx) (map[int]store.Lease, error) {
+	now := tx.Now().UnixMilli()
+	live := 0
+	if err := tx.Row(countLive, nodeName+"%", now).Scan(&live); err != nil {
+		return nil, err
+	}
+	share := (courant.Parts + max(live, 1) - 1) / max(live, 1)
+	held := map[int]store.Lease{}
+	err := tx.Rows(func(rows store.Rows) error {
+		l := store.Lease{Owner: r.Owner}
+		if err := rows.Scan(&l.Name, &l.Epoch); err != nil {
+			return err
+		}
+		n, err := strconv.Atoi(strings.TrimPrefix(l.Name, leaseName))
+		held[n] = l
+		return err
+	}, renewParts, r.Owner, leaseName+"%", now, now+leaseTime.Milliseconds())
+	if err != nil {
+		return nil, err
+	}
+	for n := 0; n < courant.Parts && len(held) > share; n++ {
+		if l, ok := held[n]; ok {
+			if _, err := tx.Exec(freePart, l.Name, r.Owner, now+2*time.Second.Milliseconds()); err != nil {
+				return nil, err
+			}
+			delete(held, n)
+		}
+	}
+	return held, r.takeFree(tx, held, share)
+}
+
+func (r *Robot) takeFree(tx *store.Tx, held map[int]store.Lease, share int) error {
+	if len(held) >= share {
+		return nil
+	}
+	taken := map[string]bool{}
+	err := tx.Rows(func(rows store.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		taken[name] = true
+		return err
+	}, takenParts, leaseName+"%", tx.Now().UnixMilli())
+	if err != nil {
+		return err
+	}
+	for n := 0; n < courant.Parts && len(held) < share; n++ {
+		name := fmt.Sprint(leaseName, n)
+		if taken[name] {
+			continue
+		}
+		lease, err := tx.Take(name, r.Owner, leaseTime)
+		if err != nil {
+			return err
+		}
+		if lease.Epoch != 0 {
+			held[n] = lease
+		}
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+// Package robot downloads for everyone: it asks each host at the pace that the
+// host can bear, by its robots.txt, on one connection, and never for what it has
+// already. A host belongs to one robot at a time, by a lease that is checked
+// before each request and again when the answer is kept.
+package robot
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/kit/obs"
+	"github.com/courant-platform/courant/internal/kit/setting"
+	"github.com/courant-platform/courant/internal/port/blob"
+	"github.com/courant-platform/courant/internal/port/bus"
+	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/stage/robot/client"
+)
+
+// Config is the stage's section.
+type Config struct {
+	UserAgent          string           `toml:"user_agent" comment:"sent with every request; robots.txt is read for its first word"`
+	Proxy              string           `toml:"proxy" comment:"http://host:port; else HTTP_PROXY and HTTPS_PROXY of the process"`
+	AllowAddresses     []string         `toml:"allow_addresses" comment:"addresses that are not public and yet may be asked: IP[:port] or prefix[:port]"`
+	Gap                setting.Duration `toml:"gap" comment:"least time between two requests to a host"`
+	ConnectionsPerHost int              `toml:"connections_per_host"`
+	Connections        int              `toml:"connections" comment:"at once, over all hosts"`
+	Timeout            setting.Duration `toml:"timeout" comment:"of one request as a whole"`
+	MaxFeed            setting.Size     `toml:"max_feed" comment:"largest feed, unpacked"`
+	MaxPicture         setting.Size     `toml:"max_picture"`
+	KeepBodies         setting.Duration `toml:"keep_bodies" comment:"how long downloads are kept for other subscribers"`
+	KeepBodiesSize     setting.Size     `toml:"keep_bodies_size" comment:"and how much of them"`
+}
+
+// Defaults are the working values.
+func Defaults() Config {
+	return Config{
+		UserAgent: "courant/0.1 (+https://github.com/courant-platform/courant)",
+		Gap:       setting.Duration(500 * time.Millisecond), ConnectionsPerHost: 1, Connections: 256,
+		Timeout: setting.Duration(30 * time.Second), MaxFeed: 10 << 20, MaxPicture: 20 << 20,
+		KeepBodies: setting.Duration(time.Hour), KeepBodiesSize: 1 << 30,
+	}
+}
+
+// Robot is the stage.
+type Robot struct {
+	Store   *store.Store
+	Blobs   blob.Bucket
+	Client  *client.Client
+	Config  Config
+	Owner   string // this process, for leases
+	Metrics *obs.Set
+	Log     *slog.Logger
+
+	mu    sync.Mutex
+	queue queue
+	parts parts
+	wake  chan struct{}
+	start sync.Once
+}
+
+// Handlers are what the stage wants to hear. Every robot hears every bell and
+// takes what is for its hosts.
+func (r *Robot) Handlers() []bus.Handler {
+	return []bus.Handler{
+		flow.SourceDue.Listen(func(_ context.Context, p flow.Poll) error {
+			r.add(p.Origin, p.Part, task{source: p.Source, priority: pollPriority, wanted: p.AsOf})
+			return nil
+		}),
+		flow.FetchWanted.Listen(func(_ context.Context, f flow.Fetch) error {
+			r.add(f.Origin, f.Part, task{hash: string(f.Hash), priority: f.Priority, wanted: r.Store.Now().UnixMilli()})
+			return nil
+		}),
+	}
+}
+
+// prepare sets up what a struct literal leaves empty.
+func (r *Robot) prepare() {
+	r.start.Do(func() {
+		r.wake = make(chan struct{}, 1)
+		r.queue.connections = r.Config.ConnectionsPerHost
+	})
+}
+
+// add queues a task if its host is ours.
+func (r *Robot) add(origin string, part int, t task) {
+	r.prepare()
+	r.mu.Lock()
+	held, ok := r.parts.held(part)
+	added := ok && r.queue.add(origin, part, t, held.since.Add(r.gap()))
+	r.mu.Unlock()
+	if added {
+		r.ring()
+	}
+}
+
+func (r *Robot) ring() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (r *Robot) gap() time.Duration { return r.Config.Gap.Or(500 * time.Millisecond) }
+
+// Run holds leases, sweeps the tables and asks, until ctx ends; then it waits
+// for the requests under way.
+func (r *Robot) Run(ctx context.Context) error {
+	r.prepare()
+	var all sync.WaitGroup
+	all.Go(func() { r.hold(ctx) })
+	all.Go(func() { r.clean(ctx) })
+	all.Go(func() { r.dispatch(ctx) })
+	all.Wait()
+	return r.Store.Release(context.WithoutCancel(ctx), r.Owner)
+}
+
+// dispatch gives tasks to goroutines as hosts become ready.
+func (r *Robot) dispatch(ctx context.Context) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	free := make(chan struct{}, max(r.Config.Connections, 1))
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		r.mu.Lock()
+		h, t, wait := r.queue.pop(time.Now())
+		r.mu.Unlock()
+		if h == nil {
+			if wait < 0 {
+				wait = time.Hour
+			}
+			timer.Reset(wait)
+			select {
+			case <-ctx.Done():
+				return
+			case <-timer.C:
+			case <-r.wake:
+			}
+			continue
+		}
+		select {
+		case free <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		running.Go(func() {
+			defer func() { <-free }()
+			r.serve(ctx, h, t)
+		})
+	}
+}
+
+// serve does what stands before the task (knowing the host, its robots.txt, the
+// lease, room on the disk), or the task, or puts it back.
+func (r *Robot) serve(ctx context.Context, h *host, t task) {
+	now := time.Now()
+	left := r.lease(h.part).until.Sub(now)
+	if ctx.Err() != nil || left < time.Second {
+		r.leave(h, t, now.Add(time.Second), false)
+		return
+	}
+	if r.Store.Room(ctx) != nil {
+		r.leave(h, t, now.Add(5*time.Second), false)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), left)
+	defer cancel()
+	if !h.loaded {
+		next, err := r.load(ctx, h)
+		if err != nil {
+			r.Log.Warn("host not read", "host", h.origin, "error", err)
+			next = now.Add(time.Second)
+		}
+		r.leave(h, t, next, false)
+		return
+	}
+	if h.until.Before(now) {
+		r.leave(h, t, r.askRobots(ctx, h), false)
+		return
+	}
+	next, again := r.do(ctx, h, t)
+	if again != nil {
+		r.follow(h, t, *again, next)
+		return
+	}
+	r.leave(h, t, next, true)
+}
+
+// do performs the task and returns when the host may be asked next, and the task
+// that goes on elsewhere after a redirect.
+func (r *Robot) do(ctx context.Context, h *host, t task) (time.Time, *task) {
+	if t.source != 0 {
+		return r.poll(ctx, h, t)
+	}
+	return r.fetch(ctx, h, t)
+}
+
+// leave gives the host back, and the task unless it is done.
+func (r *Robot) leave(h *host, t task, next time.Time, done bool) {
+	r.mu.Lock()
+	if done {
+		r.queue.done(h, t, next)
+	} else {
+		r.queue.back(h, t, next)
+	}
+	r.mu.Unlock()
+	r.ring()
+}

@@ -1,0 +1,150 @@
+// Package schedule finds the sources that are due and asks robot for them. Any
+// number of processes run it; the store decides who takes what. A source is not
+// asked for again while its last download has not been answered or read.
+package schedule
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/kit/setting"
+	"github.com/courant-platform/courant/internal/port/bus"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// Config bounds the intervals.
+type Config struct {
+	MinInterval   setting.Duration `toml:"min_interval" comment:"least time between two polls of a source; 1s at least"`
+	MaxInterval   setting.Duration `toml:"max_interval" comment:"longest time; equal to min_interval it switches adaptation off"`
+	FirstInterval setting.Duration `toml:"first_interval" comment:"for a source whose rhythm is not known yet"`
+}
+
+// Defaults are the working values.
+func Defaults() Config {
+	return Config{
+		MinInterval:   setting.Duration(time.Minute),
+		MaxInterval:   setting.Duration(6 * time.Hour),
+		FirstInterval: setting.Duration(15 * time.Minute),
+	}
+}
+
+// Schedule is the stage.
+type Schedule struct {
+	Store  *store.Store
+	Config Config
+	Log    *slog.Logger
+}
+
+const (
+	batch = 500                   // sources claimed in one transaction
+	short = 50 * time.Millisecond // wakes are at least so far apart, so that claims come in batches
+	long  = time.Second           // and at most so far: a source may be added at any time
+)
+
+// Handlers are what the stage wants to hear.
+func (s *Schedule) Handlers() []bus.Handler {
+	return []bus.Handler{flow.SourceChanged.Handle("schedule", 1, s.changed)}
+}
+
+// Run asks for what is due until ctx ends.
+func (s *Schedule) Run(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+		}
+		timer.Reset(s.turn(ctx))
+	}
+}
+
+// turn claims one batch and returns how long to sleep.
+func (s *Schedule) turn(ctx context.Context) time.Duration {
+	if err := s.Store.Room(ctx); err != nil {
+		return long
+	}
+	n, err := s.claim(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.Log.Warn("sources wait for the next turn", "error", err)
+		}
+		return long
+	}
+	if n == batch {
+		return 0
+	}
+	return s.sleep(ctx)
+}
+
+// sleep is the time until the next source is due, within bounds.
+func (s *Schedule) sleep(ctx context.Context) time.Duration {
+	var due int64
+	err := s.Store.Read(ctx, func(r store.Reader) error { return r.Row(nextDue).Scan(&due) })
+	if err != nil {
+		return long
+	}
+	return min(max(store.Time(due).Sub(s.Store.Now()), short), long)
+}
+
+// claim plans the next poll of every due source and asks for those of which
+// nothing is outstanding.
+func (s *Schedule) claim(ctx context.Context) (n int, err error) {
+	err = s.Store.Write(ctx, func(tx *store.Tx) error {
+		due, err := dueSources(tx)
+		if err != nil {
+			return err
+		}
+		n = len(due)
+		var polls []flow.Poll
+		for _, d := range due {
+			if ask := s.plan(&d, tx.Now()); ask {
+				polls = append(polls, d.poll)
+			}
+			if _, err := tx.Exec(planPoll, d.poll.Source, store.Millis(d.due), d.spacing.Milliseconds(), d.poll.AsOf); err != nil {
+				return err
+			}
+		}
+		tx.Emit(flow.SourceDue.Encode(polls...))
+		return nil
+	})
+	return n, err
+}
+
+// plan sets the next due time, and the as-of of a new ask if there is to be one.
+func (s *Schedule) plan(d *dueSource, now time.Time) (ask bool) {
+	d.spacing = s.Config.interval(d.history, now)
+	d.due = next(d.due, now, d.spacing)
+	if d.outstanding {
+		return false
+	}
+	d.poll.AsOf = max(now.UnixMilli(), d.poll.AsOf+1)
+	return true
+}
+
+// changed brings the next poll of a source forward that turned out to be
+// livelier than planned.
+func (s *Schedule) changed(ctx context.Context, p flow.Poll) error {
+	return s.Store.Write(ctx, func(tx *store.Tx) error {
+		d, err := oneSource(tx, p.Source)
+		if store.NoRow(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		spacing := s.Config.interval(d.history, tx.Now())
+		if spacing >= d.spacing {
+			return nil
+		}
+		due := d.due.Add(spacing - d.spacing)
+		if due.Before(tx.Now()) {
+			due = tx.Now()
+		}
+		_, err = tx.Exec(planPoll, p.Source, store.Millis(due), spacing.Milliseconds(), d.poll.AsOf)
+		return err
+	})
+}

@@ -1,0 +1,52 @@
+package schedule
+
+import (
+	"time"
+
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+const (
+	columns = `source, origin, part, due, spacing, asked, asked > answered OR pending > parsed, changed, rhythm, ttl, failures`
+
+	duePolls = `SELECT ` + columns + ` FROM polls WHERE due <= $1 ORDER BY due LIMIT $2 /*skip*/`
+	onePoll  = `SELECT ` + columns + ` FROM polls WHERE source = $1 /*lock*/`
+	planPoll = `UPDATE polls SET due = $2, spacing = $3, asked = $4 WHERE source = $1`
+	nextDue  = `SELECT due FROM polls ORDER BY due LIMIT 1`
+)
+
+// dueSource is a row of polls as this stage sees it.
+type dueSource struct {
+	poll        flow.Poll // AsOf is that of the last ask
+	due         time.Time
+	spacing     time.Duration
+	outstanding bool
+	history     history
+}
+
+func (d *dueSource) scan(rows interface{ Scan(...any) error }) error {
+	var due, spacing, changed, rhythm, ttl int64
+	err := rows.Scan(&d.poll.Source, &d.poll.Origin, &d.poll.Part, &due, &spacing, &d.poll.AsOf, &d.outstanding,
+		&changed, &rhythm, &ttl, &d.history.Failures)
+	d.due, d.spacing = store.Time(due), time.Duration(spacing)*time.Millisecond
+	d.history.Changed = store.Time(changed)
+	d.history.Rhythm = time.Duration(rhythm) * time.Millisecond
+	d.history.TTL = time.Duration(ttl) * time.Millisecond
+	return err
+}
+
+func dueSources(tx *store.Tx) (due []dueSource, err error) {
+	err = tx.Rows(func(rows store.Rows) error {
+		var d dueSource
+		err := d.scan(rows)
+		due = append(due, d)
+		return err
+	}, duePolls, tx.Now().UnixMilli(), batch)
+	return due, err
+}
+
+func oneSource(tx *store.Tx, id int64) (d dueSource, err error) {
+	err = d.scan(tx.Row(onePoll, id))
+	return d, err
+}
