@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"net/netip"
 	"net/url"
 	"os"
@@ -168,7 +169,10 @@ func (p *Platform) register(mux *http.ServeMux) {
 		}
 		io.WriteString(w, "ready\n")
 	})
-	mux.HandleFunc("GET /metrics", p.api().Guard(p.Metrics.Handler()))
+	guard := p.api().Guard
+	mux.HandleFunc("GET /metrics", guard(p.Metrics.Handler()))
+	mux.HandleFunc("GET /debug/pprof/", guard(http.HandlerFunc(pprof.Index)))
+	mux.HandleFunc("GET /debug/pprof/profile", guard(http.HandlerFunc(pprof.Profile)))
 }
 
 // http serves until ctx ends, then lets running requests end.

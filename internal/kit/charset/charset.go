@@ -6,6 +6,7 @@ package charset
 
 import (
 	"bytes"
+	"encoding/binary"
 	"mime"
 	"strings"
 	"unicode/utf8"
@@ -28,8 +29,11 @@ func Decode(body []byte, contentType string) (text []byte, name string, healed b
 	if declared == "" {
 		declared = declaration(body)
 	}
-	name = choose(body, declared)
-	text, bad := convert(body, name)
+	name, sound := choose(body, declared)
+	text, bad := body, false
+	if !sound {
+		text, bad = convert(body, name)
+	}
 	return legal(text), name, bad || name != declared && (declared != "" || name != "utf-8")
 }
 
@@ -228,10 +232,27 @@ func legal(b []byte) []byte {
 	return out
 }
 
-// illegal returns the place of the first illegal character, or -1.
+// illegal returns the place of the first illegal character, or -1. It looks at
+// eight bytes at a time, and closer where one may be a control or 0xEF.
 func illegal(b []byte) int {
-	for i, c := range b {
-		if c < ' ' && isControl(c) || c == 0xef && isNoncharacter(b[i:]) {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		lead := w ^ (0xef * ones)
+		if ((w-' '*ones)&^w|(lead-ones)&^lead)&high == 0 {
+			continue
+		}
+		if at := illegalIn(b, i, i+8); at >= 0 {
+			return at
+		}
+	}
+	return illegalIn(b, i, len(b))
+}
+
+func illegalIn(b []byte, from, to int) int {
+	for i := from; i < to; i++ {
+		if c := b[i]; c < ' ' && isControl(c) || c == 0xef && isNoncharacter(b[i:]) {
 			return i
 		}
 	}

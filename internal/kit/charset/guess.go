@@ -5,28 +5,29 @@ import (
 	"unicode/utf8"
 )
 
-// choose decides what bytes without a mark really are.
-func choose(b []byte, declared string) string {
+// choose decides what bytes without a mark really are; sound says that they are
+// UTF-8 as they stand.
+func choose(b []byte, declared string) (name string, sound bool) {
 	multibyte, broken := census(b)
 	switch {
 	case multibyte == 0 && broken == 0: // ASCII
 		if declared == "" || strings.HasPrefix(declared, "utf-") {
-			return "utf-8"
+			return "utf-8", true
 		}
-		return declared
+		return declared, false
 	case broken == 0 && !isEastAsian(declared):
-		return "utf-8"
+		return "utf-8", true
 	case declared == "utf-8" || declared == "":
 		if multibyte > 2*broken {
-			return "utf-8" // a few damaged characters
+			return "utf-8", broken == 0 // a few damaged characters
 		}
-		return guess(b)
+		return guess(b), false
 	case strings.HasPrefix(declared, "utf-16"), strings.HasPrefix(declared, "utf-32"):
-		return guess(b) // there are no zero bytes, or mark had seen them
+		return guess(b), false // there are no zero bytes, or mark had seen them
 	case multibyte > 8 && multibyte > 20*broken && !isEastAsian(declared):
-		return "utf-8"
+		return "utf-8", false
 	}
-	return declared
+	return declared, false
 }
 
 // isEastAsian names the encodings whose text can look like UTF-8.

@@ -179,24 +179,27 @@ func appendEscaped(dst []byte, s string) []byte {
 // appendText writes text whose references are not decoded yet: decoded, and
 // with the characters of markup escaped again.
 func appendText(dst []byte, s string) []byte {
-	for s != "" {
-		i := strings.IndexAny(s, "&<>")
-		if i < 0 {
-			return append(dst, s...)
-		}
-		dst = append(dst, s[:i]...)
+	if strings.IndexByte(s, '&') < 0 && strings.IndexByte(s, '>') < 0 && strings.IndexByte(s, '<') < 0 {
+		return append(dst, s...)
+	}
+	from := 0
+	for i := 0; i < len(s); {
 		n := 1
 		switch s[i] {
 		case '<':
-			dst = append(dst, "&lt;"...)
+			dst = append(append(dst, s[from:i]...), "&lt;"...)
 		case '>':
-			dst = append(dst, "&gt;"...)
+			dst = append(append(dst, s[from:i]...), "&gt;"...)
+		case '&':
+			dst, n = appendReference(append(dst, s[from:i]...), s[i:])
 		default:
-			dst, n = appendReference(dst, s[i:])
+			i++
+			continue
 		}
-		s = s[i+n:]
+		i += n
+		from = i
 	}
-	return dst
+	return append(dst, s[from:]...)
 }
 
 func appendReference(dst []byte, s string) ([]byte, int) {

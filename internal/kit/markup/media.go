@@ -242,12 +242,21 @@ func appendEscapedText(dst []byte, s string) []byte {
 // size reads "640" or "640px".
 func size(s string) int {
 	s = strings.TrimSuffix(strings.TrimSpace(s), "px")
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 || n > 1<<16 {
+	n := 0
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' || n > maxSize {
+			return 0
+		}
+		n = n*10 + int(s[i]-'0')
+	}
+	if n > maxSize {
 		return 0
 	}
 	return n
 }
+
+// maxSize is wider than any picture.
+const maxSize = 1 << 16
 
 // tiny says whether a width or height is that of a tracking pixel.
 func tiny(s string) bool {

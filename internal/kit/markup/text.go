@@ -191,8 +191,29 @@ func legalText(s string) string {
 	return string(b)
 }
 
+// hasControl says whether legalText has anything to drop. It looks at eight
+// bytes at a time, and closer where one may be a control or the lead byte 0xEF.
 func hasControl(s string) bool {
-	for i := range len(s) {
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		if suspicious(w) && controlIn(s, i, i+8) {
+			return true
+		}
+	}
+	return controlIn(s, i, len(s))
+}
+
+// suspicious says whether one of eight bytes is below ' ', or 0x7F, or 0xEF.
+func suspicious(w uint64) bool {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	del, lead := w^(0x7f*ones), w^(0xef*ones)
+	return ((w-' '*ones)&^w|(del-ones)&^del|(lead-ones)&^lead)&high != 0
+}
+
+func controlIn(s string, from, to int) bool {
+	for i := from; i < to; i++ {
 		c := s[i]
 		if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
 			return true

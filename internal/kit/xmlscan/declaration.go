@@ -11,7 +11,7 @@ func (s *Scanner) declaration(rest string) {
 			end += 4 + 2
 		}
 	case rest[1] == '?':
-		end = instructionEnd(rest)
+		end = s.instructionEnd(rest)
 	default:
 		s.dtd = s.dtd || len(rest) > 9 && strings.EqualFold(rest[:9], "<!doctype")
 		end = s.doctypeEnd(rest)
@@ -23,16 +23,21 @@ func (s *Scanner) declaration(rest string) {
 	s.pos += end + 1
 }
 
-// instructionEnd returns the place of the '>' that ends an instruction; where
-// the question mark before it is missing, the first '>' before the next tag.
-func instructionEnd(rest string) int {
+// instructionEnd returns the place of the '>' that ends an instruction. Where the
+// question mark before it is missing, as it is in many an XML declaration, that
+// is the first '>'.
+func (s *Scanner) instructionEnd(rest string) int {
 	head := rest
-	if i := strings.IndexByte(rest[1:], '<'); i >= 0 {
+	if i := strings.IndexByte(rest[1:], '<'); i >= 0 && strings.HasPrefix(rest, "<?xml ") {
 		head = rest[:i+1]
 	}
-	if end := strings.Index(head, "?>"); end > 0 {
-		return end + 1
+	if !s.openPI {
+		if end := strings.Index(head, "?>"); end > 0 {
+			return end + 1
+		}
+		s.openPI = len(head) == len(rest) // not to be looked for again
 	}
+	s.fault("bad-tag", s.Offset, "", `an instruction has no "?>"`)
 	return strings.IndexByte(rest, '>')
 }
 

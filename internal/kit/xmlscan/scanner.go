@@ -58,10 +58,11 @@ type Scanner struct {
 
 	kind    Kind
 	pos     int
-	push    bool // the current Start is to be opened
-	empty   bool // the current Start is an empty element
-	strays  int  // end tags without a start tag
-	over    int  // open elements beyond MaxDepth
+	push    bool            // the current Start is to be opened
+	empty   bool            // the current Start is an empty element
+	strays  int             // end tags without a start tag
+	over    int             // open elements beyond MaxDepth
+	beyond  map[string]bool // their names
 	open    []openTag
 	spaces  []binding
 	names   map[string]Name
@@ -69,6 +70,7 @@ type Scanner struct {
 	noQuote [2]bool         // no more double or single quotes in the source
 	dtd     bool
 	openDTD bool // an internal subset has no end
+	openPI  bool // the same for instructions
 	deep    bool
 	cut     bool
 	buffer  []byte

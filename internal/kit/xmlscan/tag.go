@@ -36,10 +36,22 @@ func (s *Scanner) startTag() bool {
 func (s *Scanner) tooDeep(empty bool) {
 	if !empty {
 		s.over++
+		s.notice(s.Raw)
 	}
 	if !s.deep {
 		s.deep = true
 		s.fault("too-deep", s.Offset, s.Raw, "elements nest too deeply; the inner ones were left out")
+	}
+}
+
+// notice remembers the names beyond MaxDepth: the end tags of all others belong
+// to elements that are open.
+func (s *Scanner) notice(raw string) {
+	if s.beyond == nil {
+		s.beyond = make(map[string]bool)
+	}
+	if len(s.beyond) < 64 {
+		s.beyond[raw] = true
 	}
 }
 
@@ -150,11 +162,12 @@ func (s *Scanner) endTag(rest string) bool {
 	if s.Source[after-1] != '>' {
 		s.fault("bad-tag", s.Offset, raw, `the end tag has no ">"`)
 	}
-	if s.over > 0 {
+	if s.over > 0 && (s.beyond[raw] || s.find(raw) < 0) {
 		s.over--
 		s.pos = after
 		return false
 	}
+	s.over = 0
 	at := s.find(raw)
 	if at < 0 {
 		s.fault("stray-end-tag", s.Offset, raw, "an end tag has no start tag")

@@ -154,7 +154,7 @@ func (r *reader) atomChild(d *draft, local string) {
 			it.Language = firstOf(it.Language, lang)
 		}
 	case "id":
-		d.id = firstOf(d.id, strings.TrimSpace(s.Inner(atomStop)))
+		d.id = firstOf(d.id, r.whole(atomStop))
 	case "link":
 		r.atomLink(d)
 	case "published", "issued", "created":

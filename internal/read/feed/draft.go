@@ -62,7 +62,7 @@ func (r *reader) add(d *draft) {
 		it.Published = d.date
 	}
 	r.markup(d)
-	it.Hash = hash(it)
+	it.Hash = r.hasher.hash(it)
 	if it.ID == "" {
 		it.ID = it.Hash
 	}

@@ -46,7 +46,10 @@ type Options struct {
 // holds the feeds that an HTML page offers.
 func Read(body []byte, opt Options) (*courant.Reading, error) {
 	text, name, healed := charset.Decode(body, opt.ContentType)
-	r := &reader{opt: opt, src: string(text), out: &courant.Reading{Format: "unknown", Encoding: name, WellFormed: true}}
+	r := &reader{opt: opt, src: string(text), out: &courant.Reading{
+		Format: "unknown", Encoding: name, WellFormed: true,
+		Items: []courant.Item{}, Offers: []courant.Offer{}, Links: []courant.FeedLink{}, Warnings: []courant.Warning{},
+	}}
 	if r.opt.MaxItems <= 0 {
 		r.opt.MaxItems = DefaultMaxItems
 	}
@@ -78,6 +81,7 @@ type reader struct {
 	faults []fault
 	counts map[string]int
 	buffer []byte // of the cleaner
+	hasher hasher
 }
 
 // scope is what elements inherit.
@@ -147,9 +151,6 @@ func (r *reader) finish() {
 		at = f.offset
 		f.Line, f.Column = line, column
 		r.out.Warnings = append(r.out.Warnings, f.Warning)
-	}
-	if r.out.Items == nil {
-		r.out.Items = []courant.Item{}
 	}
 	keepFeed(&r.out.Feed)
 }

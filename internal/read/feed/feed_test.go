@@ -50,7 +50,9 @@ func TestAFeedIsReadAsItsGoldenSays(t *testing.T) {
 }
 
 // rss wraps items into a feed.
-func rss(items string) string { return `<rss version="2.0"><channel><title>c</title>` + items + `</channel></rss>` }
+func rss(items string) string {
+	return `<rss version="2.0"><channel><title>c</title>` + items + `</channel></rss>`
+}
 
 func TestDamagedFeedsGiveWhatCanBeRead(t *testing.T) {
 	for _, c := range []struct{ what, src, titles, warnings string }{
@@ -60,7 +62,8 @@ func TestDamagedFeedsGiveWhatCanBeRead(t *testing.T) {
 		{"a missing end tag", rss("<item><title>a<link>/1</link></item><item><title>b</title></item>"), "a|b", "missing-end-tag"},
 		{"a missing end of an item", rss("<item><title>a</title><item><title>b</title></item>"), "a|b", "missing-end-tag"},
 		{"cut off", `<rss><channel><item><title>a</title></item><item><title>b</title><link>/b</link><description>c`, "a|b", "truncated"},
-		{"cut off in a tag", `<rss><channel><item><title>a</title></item><item><title>b</title><lin`, "a", "truncated truncated"},
+		{"cut off in a link", `<rss><channel><item><title>a</title></item><item><title>b</title><link>/b`, "a", "truncated"},
+		{"cut off in a tag", `<rss><channel><item><title>a</title></item><item><title>b</title><lin`, "a", "truncated"},
 		{"junk before", "Warning: x\n" + rss("<item><title>a</title></item>"), "a", "junk-before"},
 		{"markup before", "<br><b>Notice</b>: x\n" + rss("<item><title>a</title></item>"), "a", "junk-before"},
 		{"blanks and a mark before", " \n\ufeff\n" + rss("<item><title>a</title></item>"), "a", "junk-before"},

@@ -10,8 +10,8 @@ import (
 )
 
 // hash returns the hash of an item's content; see the package comment.
-func hash(it *courant.Item) string {
-	h := hasher{buf: make([]byte, 0, 512+len(it.Content)+len(it.Summary))}
+func (h *hasher) hash(it *courant.Item) string {
+	h.buf = h.buf[:0]
 	h.number(Version)
 	h.text(it.Title, it.Link, it.Summary, it.Content)
 	h.number(len(it.Authors))
@@ -38,7 +38,7 @@ func hash(it *courant.Item) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// hasher collects fields, each with its length before it.
+// hasher collects fields, each with its length before it; it may be used again.
 type hasher struct{ buf []byte }
 
 func (h *hasher) number(n int) {
@@ -64,16 +64,19 @@ func (h *hasher) list(l []string) {
 }
 
 // keep copies the strings of an item that may be parts of the source, so that
-// an item does not hold the whole feed in memory.
+// an item does not hold the whole feed in memory. No list stays nil.
 func keep(it *courant.Item) {
 	for _, s := range [...]*string{&it.ID, &it.Link, &it.Title, &it.Language, &it.Base, &it.Rights} {
 		*s = strings.Clone(*s)
 	}
-	keepPeople(it.Authors)
+	keepPeople(&it.Authors)
+	if it.Enclosures == nil {
+		it.Enclosures = []courant.Enclosure{}
+	}
 	for i, e := range it.Enclosures {
 		it.Enclosures[i].URL, it.Enclosures[i].Type = strings.Clone(e.URL), strings.Clone(e.Type)
 	}
-	keepLists(it.Categories, it.Images, it.Videos, it.Related)
+	keepLists(&it.Categories, &it.Images, &it.Videos, &it.Related)
 }
 
 // keepFeed does the same for a feed.
@@ -81,20 +84,26 @@ func keepFeed(f *courant.Feed) {
 	for _, s := range [...]*string{&f.Title, &f.Link, &f.Description, &f.Language, &f.Rights, &f.Self, &f.Image} {
 		*s = strings.Clone(*s)
 	}
-	keepPeople(f.Authors)
-	keepLists(f.Categories, f.Hubs)
+	keepPeople(&f.Authors)
+	keepLists(&f.Categories, &f.Hubs)
 }
 
-func keepPeople(l []courant.Person) {
-	for i, p := range l {
-		l[i] = courant.Person{Name: strings.Clone(p.Name), Email: strings.Clone(p.Email), URL: strings.Clone(p.URL)}
+func keepPeople(list *[]courant.Person) {
+	if *list == nil {
+		*list = []courant.Person{}
+	}
+	for i, p := range *list {
+		(*list)[i] = courant.Person{Name: strings.Clone(p.Name), Email: strings.Clone(p.Email), URL: strings.Clone(p.URL)}
 	}
 }
 
-func keepLists(lists ...[]string) {
+func keepLists(lists ...*[]string) {
 	for _, l := range lists {
-		for i, s := range l {
-			l[i] = strings.Clone(s)
+		if *l == nil {
+			*l = []string{}
+		}
+		for i, s := range *l {
+			(*l)[i] = strings.Clone(s)
 		}
 	}
 }

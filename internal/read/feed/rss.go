@@ -154,12 +154,22 @@ func (r *reader) rssItem() {
 	}
 }
 
-// last adds an item, unless it is the cut-off rest of one that says nothing.
+// last adds an item, unless the feed is cut off before it says which it is.
 func (r *reader) last(d *draft) {
-	if r.scan.Truncated() && d.item.Link == "" && d.item.ID == "" && d.summary.html == "" && d.content.html == "" {
+	if r.scan.Truncated() && d.item.Link == "" && d.item.ID == "" && d.id == "" {
 		return
 	}
 	r.add(d)
+}
+
+// whole returns the contents of an element that is worthless in part: an
+// address or an identifier.
+func (r *reader) whole(stop func(xmlscan.Name) bool) string {
+	text := strings.TrimSpace(r.scan.Inner(stop))
+	if r.scan.Truncated() {
+		return ""
+	}
+	return text
 }
 
 // itemElement reads one child of an item.
@@ -223,12 +233,12 @@ func (r *reader) rssLink(d *draft) {
 		r.atomLink(d)
 		return
 	}
-	d.item.Link = firstOf(d.item.Link, d.address(s.Inner(itemChild)))
+	d.item.Link = firstOf(d.item.Link, d.address(r.whole(itemChild)))
 }
 
 func (r *reader) guid(d *draft) {
 	permanent := !strings.EqualFold(strings.TrimSpace(r.scan.Attr("isPermaLink")), "false")
-	id := strings.TrimSpace(r.scan.Inner(itemChild))
+	id := r.whole(itemChild)
 	d.item.ID = firstOf(d.item.ID, id)
 	if permanent && strings.Contains(id, "://") {
 		d.guidLink = d.address(id)

@@ -52,6 +52,11 @@ func textKind(start string) kind {
 	if start[0] == '{' || start[0] == '[' || start == "null" {
 		return kindJSON
 	}
+	for _, root := range [...]string{"rss", "rdf", "feed"} {
+		if strings.HasPrefix(start, "<"+root) {
+			return elementKind(root) // cut off inside of its first tag
+		}
+	}
 	return kindText
 }
 
@@ -103,7 +108,7 @@ const headWindow = 256 << 10
 // offered returns the feeds that an HTML page names in its head.
 func offered(page, url string) []courant.FeedLink {
 	s := xmlscan.Scanner{Source: page[:min(len(page), headWindow)]}
-	var out []courant.FeedLink
+	out := []courant.FeedLink{}
 	for k := s.Next(); k != xmlscan.EOF && len(out) < maxList; k = s.Next() {
 		if k != xmlscan.Start {
 			continue

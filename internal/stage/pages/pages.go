@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/courant-platform/courant"
@@ -32,7 +33,8 @@ type Pages struct {
 	Metrics *obs.Set
 	Log     *slog.Logger
 
-	ids ids
+	ids  ids
+	zips sync.Pool
 }
 
 const (
@@ -42,6 +44,7 @@ const (
 
 // Handlers are what the stage wants to hear.
 func (p *Pages) Handlers() []bus.Handler {
+	p.zips.New = newZip
 	return []bus.Handler{flow.DocumentReady.Handle("pages", max(p.Config.Workers, 1), p.ready)}
 }
 

@@ -73,7 +73,7 @@ func (p *Pages) print(d document) (printed, error) {
 		v.Lead = d.lead()
 		first = v.Lead
 	}
-	html, err := render(v)
+	html, err := p.render(v)
 	if err != nil {
 		return printed{}, fmt.Errorf("print %s: %w", d.doc.URL, err)
 	}
@@ -138,17 +138,30 @@ func (d document) show(url string) *shown {
 	return s
 }
 
-func render(v view) ([]byte, error) {
-	var out bytes.Buffer
-	z, err := gzip.NewWriterLevel(&out, 5)
+// zip is a compressor with its working space, which is large and used again.
+type zip struct {
+	out  bytes.Buffer
+	gzip *gzip.Writer
+}
+
+func newZip() any {
+	z, err := gzip.NewWriterLevel(nil, 5)
 	if err != nil {
+		panic(err) // the level is a constant
+	}
+	return &zip{gzip: z}
+}
+
+func (p *Pages) render(v view) ([]byte, error) {
+	z := p.zips.Get().(*zip)
+	defer p.zips.Put(z)
+	z.out.Reset()
+	z.gzip.Reset(&z.out)
+	if err := pageTemplate.Execute(z.gzip, v); err != nil {
 		return nil, err
 	}
-	if err := pageTemplate.Execute(z, v); err != nil {
-		return nil, err
-	}
-	err = z.Close()
-	return out.Bytes(), err
+	err := z.gzip.Close()
+	return bytes.Clone(z.out.Bytes()), err
 }
 
 func names(authors []courant.Person) string {

@@ -21,16 +21,17 @@ import (
 // Config says where the database lies and how it is kept.
 type Config struct {
 	Path    string // of the file; "" keeps it in memory, gone with Close
-	Readers int    // connections that read; 4 unless set
+	Readers int    // connections that read; 2 unless set
 	NoSync  bool   // for tests: a power cut may lose the last transactions
 }
 
 // DB is an open database.
 type DB struct {
-	write  *sql.DB
-	writer statements
-	group  group
-	read   *readers // nil in memory: there the one connection does both
+	pools []*sql.DB
+	kept  []*statements
+	write combiner
+	read  combiner // not used in memory: there the one connection does both
+	file  bool
 }
 
 func dialect() store.Dialect {
@@ -43,31 +44,46 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	db := &DB{pools: []*sql.DB{write}, file: c.Path != "",
+		write: combiner{run: commit, most: groupSize}, read: combiner{run: snapshot, most: groupSize}}
 	if err := dialect().Migrate(ctx, write); err != nil {
-		write.Close()
-		return nil, named(c.Path, err)
+		return nil, named(c.Path, errors.Join(err, db.Close()))
 	}
-	db := &DB{write: write}
-	if db.writer.conn, err = write.Conn(ctx); err != nil {
-		return nil, errors.Join(err, write.Close())
+	if err := db.take(ctx, write, &db.write, 1); err != nil || !db.file {
+		return db, err
 	}
-	db.group.db = db
-	if c.Path == "" {
-		return db, nil
-	}
-	if db.read, err = openReaders(ctx, c); err != nil {
+	readers := max(c.Readers, 2)
+	read, err := open(c, "deferred", readers)
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return db, nil
+	db.pools = append(db.pools, read)
+	return db, db.take(ctx, read, &db.read, readers)
+}
+
+// take gives a combiner its connections.
+func (db *DB) take(ctx context.Context, pool *sql.DB, c *combiner, n int) error {
+	for range n {
+		conn, err := pool.Conn(ctx)
+		if err != nil {
+			return errors.Join(err, db.Close())
+		}
+		s := &statements{conn: conn}
+		db.kept, c.idle = append(db.kept, s), append(c.idle, s)
+	}
+	return nil
 }
 
 func open(c Config, lock string, conns int) (*sql.DB, error) {
 	q := url.Values{"_txlock": {lock}}
-	sync := "FULL"
+	sync, cache := "FULL", "32000"
+	if lock == "deferred" {
+		cache = "8000" // readers lose theirs at each commit
+	}
 	if c.NoSync {
 		sync = "OFF"
 	}
-	for _, p := range []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(" + sync + ")", "cache_size(-32000)",
+	for _, p := range []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(" + sync + ")", "cache_size(-" + cache + ")",
 		"temp_store(MEMORY)", "wal_autocheckpoint(4000)", "journal_size_limit(67108864)"} {
 		q.Add("_pragma", p)
 	}
@@ -91,17 +107,17 @@ func named(path string, err error) error {
 	return fmt.Errorf("database %s: %w", path, kind(err))
 }
 
-// Read runs f over a snapshot.
+// Read runs f over a snapshot that is taken after the call.
 func (db *DB) Read(ctx context.Context, f func(store.Conn) error) error {
-	if db.read == nil {
-		return db.group.do(ctx, f, false)
+	if !db.file {
+		return db.write.do(ctx, f, false)
 	}
-	return db.read.do(ctx, f)
+	return db.read.do(ctx, f, false)
 }
 
-// Write runs f inside the next group; see group.
+// Write runs f and commits it together with others.
 func (db *DB) Write(ctx context.Context, f func(store.Conn) error) error {
-	return db.group.do(ctx, f, true)
+	return db.write.do(ctx, f, true)
 }
 
 // Now is this machine's clock: no other machine has the file.
@@ -112,19 +128,23 @@ func (db *DB) Exclusive() bool { return true }
 
 // Prepare checks a statement.
 func (db *DB) Prepare(ctx context.Context, query string) error {
-	return db.group.do(ctx, func(store.Conn) error {
-		_, err := db.writer.prepare(ctx, query)
+	return db.write.do(ctx, func(c store.Conn) error {
+		_, err := c.(*conn).s.prepare(ctx, query)
 		return err
 	}, false)
 }
 
-// Close ends the readers, then the writer, which folds the journal in.
+// Close ends the readers, then the writer, which folds the journal in. Nobody
+// uses the database any more.
 func (db *DB) Close() error {
-	var err error
-	if db.read != nil {
-		err = db.read.close()
+	var errs []error
+	for _, s := range db.kept {
+		errs = append(errs, s.close())
 	}
-	return errors.Join(err, db.writer.close(), db.write.Close())
+	for i := len(db.pools) - 1; i >= 0; i-- {
+		errs = append(errs, db.pools[i].Close())
+	}
+	return errors.Join(errs...)
 }
 
 // kind gives SQLite's codes our kinds.
