@@ -73,9 +73,8 @@ func census(b []byte) (multibyte, broken int) {
 // Cyrillic words are runs of high bytes, mostly small letters; in Western
 // languages a high byte stands alone among ASCII letters.
 func guess(b []byte) string {
-	var runs, single, letters, others int
-	score := [3]int{} // windows-1251, koi8-r, iso-8859-5
-	for i := 0; i < len(b) && runs+single < censusWindow; i++ {
+	var t tally
+	for i := 0; i < len(b) && t.runs+t.single < censusWindow; i++ {
 		if b[i] < 0x80 {
 			continue
 		}
@@ -83,35 +82,46 @@ func guess(b []byte) string {
 		for i < len(b) && b[i] >= 0x80 {
 			i++
 		}
-		if i-start < 3 {
-			single++
-			continue
-		}
-		runs++
-		for _, c := range b[start+1 : i] {
-			if c >= 0xc0 {
-				letters++
-			} else {
-				others++
-			}
-			if c >= 0xe0 {
-				score[0]++
-			}
-			if c >= 0xc0 && c < 0xe0 {
-				score[1]++
-			}
-			if c >= 0xd0 && c < 0xf0 {
-				score[2]++
-			}
-		}
+		t.count(b[start:i])
 	}
 	switch {
-	case runs <= single/4 || letters < others:
+	case t.runs <= t.single/4 || t.letters < t.others:
 		return "windows-1252"
-	case score[2] > score[0] && score[2] > score[1]:
+	case t.iso > t.windows && t.iso > t.koi:
 		return "iso-8859-5"
-	case score[1] > score[0]:
+	case t.koi > t.windows:
 		return "koi8-r"
 	}
 	return "windows-1251"
+}
+
+// tally counts runs of high bytes, and in them the bytes that are small letters
+// in each of the Cyrillic encodings.
+type tally struct {
+	runs, single      int
+	letters, others   int
+	windows, koi, iso int
+}
+
+func (t *tally) count(run []byte) {
+	if len(run) < 3 {
+		t.single++
+		return
+	}
+	t.runs++
+	for _, c := range run[1:] {
+		switch {
+		case c >= 0xe0:
+			t.windows++
+		case c >= 0xc0:
+			t.koi++
+		default:
+			t.others++
+			continue
+		}
+		t.letters++
+		if c >= 0xd0 && c < 0xf0 {
+			t.iso++
+		}
+	}
 }

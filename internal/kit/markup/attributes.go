@@ -49,6 +49,7 @@ func (c *Cleaner) attributes(out string) bool {
 	return true
 }
 
+// href writes the address of a link and says whether there is one.
 func (c *Cleaner) href() bool {
 	raw, ok := c.scan.lookupAttr("href")
 	if !ok {
@@ -112,6 +113,7 @@ func (c *Cleaner) textAttr(name string) {
 	c.put(name, v)
 }
 
+// number keeps an attribute that is a number up to most.
 func (c *Cleaner) number(name string, most int) {
 	if v, ok := c.scan.lookupAttr(name); ok {
 		if n, err := strconv.Atoi(strings.TrimSpace(v)); err == nil && n >= 0 && n <= most {
@@ -120,12 +122,14 @@ func (c *Cleaner) number(name string, most int) {
 	}
 }
 
+// flag keeps an attribute that has no value.
 func (c *Cleaner) flag(name string) {
 	if _, ok := c.scan.lookupAttr(name); ok {
 		c.dst = append(append(append(c.dst, ' '), name...), `=""`...)
 	}
 }
 
+// listType keeps the kind of a list's numbers.
 func (c *Cleaner) listType() {
 	switch v := c.scan.attr("type"); v {
 	case "1", "a", "A", "i", "I":
@@ -202,6 +206,7 @@ func appendText(dst []byte, s string) []byte {
 	return append(dst, s[from:]...)
 }
 
+// appendReference writes what a reference stands for and returns its length.
 func appendReference(dst []byte, s string) ([]byte, int) {
 	r, second, n := charref.Decode(s, false)
 	if n == 0 {

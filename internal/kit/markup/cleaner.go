@@ -99,6 +99,7 @@ func (c *Cleaner) Append(dst []byte, html string) ([]byte, Found) {
 	return dst, c.found
 }
 
+// start decides what becomes of a start tag.
 func (c *Cleaner) start(el element) {
 	switch {
 	case el.special:
@@ -137,6 +138,7 @@ func (c *Cleaner) emit(el element) {
 	}
 }
 
+// end closes what an end tag closes; one that closes nothing is dropped.
 func (c *Cleaner) end(el element) {
 	switch {
 	case c.scan.name == "br":

@@ -143,22 +143,22 @@ func TestTitlesBecomePlainText(t *testing.T) {
 
 func TestHostileMarkupCostsLinearTime(t *testing.T) {
 	for name, in := range map[string]string{
-		"deep":       strings.Repeat("<div>", 1e6),
-		"inline":     strings.Repeat("<b><p>", 3e5),
-		"links":      strings.Repeat("<a href=x>", 3e5),
-		"tables":     strings.Repeat("<table><tr><td>", 1e5) + strings.Repeat("</tr>", 1e5),
-		"body":       strings.Repeat("<body a1 a2 a3>", 1e5),
-		"attributes": "<p " + strings.Repeat("a ", 2e6) + ">x",
-		"breaks":     strings.Repeat("<br>", 2e6),
-		"open":       strings.Repeat("<", 4e6),
-		"comments":   strings.Repeat("<!--", 1e6),
-		"quotes":     strings.Repeat(`<a "`, 1e6),
-		"titles":     strings.Repeat("<title></tit", 4e5),
-		"svg":        strings.Repeat("<svg><p>", 4e5),
-		"objects":    strings.Repeat("<object>", 5e5) + strings.Repeat("<video>", 5e5),
-		"srcset":     `<img srcset="` + strings.Repeat("a,", 2e6) + `">`,
-		"references": strings.Repeat("&a", 2e6),
-		"dashes":     "<!--" + strings.Repeat("-", 4e6),
+		"deep":       strings.Repeat("<div>", 1e6/4),
+		"inline":     strings.Repeat("<b><p>", 3e5/4),
+		"links":      strings.Repeat("<a href=x>", 3e5/4),
+		"tables":     strings.Repeat("<table><tr><td>", 1e5/4) + strings.Repeat("</tr>", 1e5/4),
+		"body":       strings.Repeat("<body a1 a2 a3>", 1e5/4),
+		"attributes": "<p " + strings.Repeat("a ", 2e6/4) + ">x",
+		"breaks":     strings.Repeat("<br>", 2e6/4),
+		"open":       strings.Repeat("<", 4e6/4),
+		"comments":   strings.Repeat("<!--", 1e6/4),
+		"quotes":     strings.Repeat(`<a "`, 1e6/4),
+		"titles":     strings.Repeat("<title></tit", 4e5/4),
+		"svg":        strings.Repeat("<svg><p>", 4e5/4),
+		"objects":    strings.Repeat("<object>", 5e5/4) + strings.Repeat("<video>", 5e5/4),
+		"srcset":     `<img srcset="` + strings.Repeat("a,", 2e6/4) + `">`,
+		"references": strings.Repeat("&a", 2e6/4),
+		"dashes":     "<!--" + strings.Repeat("-", 4e6/4),
 	} {
 		start := time.Now()
 		if out := clean(in); len(out) > 4*len(in)+1024 {

@@ -32,6 +32,7 @@ func (c *Cleaner) special(name string) {
 	}
 }
 
+// image writes the current image unless it is a tracking pixel or has no address.
 func (c *Cleaner) image() {
 	s := &c.scan
 	im := Image{Width: size(s.attr("width")), Height: size(s.attr("height"))}
@@ -48,6 +49,7 @@ func (c *Cleaner) image() {
 	c.putImage(im)
 }
 
+// limited returns text of ordinary length.
 func limited(s string) string {
 	if s = strings.TrimSpace(s); len(s) > maxValue {
 		return ""
@@ -172,6 +174,7 @@ func (c *Cleaner) video(name string) {
 	}
 }
 
+// firstAddress returns the first attribute that is an address.
 func (c *Cleaner) firstAddress(names ...string) string {
 	for _, name := range names {
 		if url := c.address(c.scan.attr(name)); url != "" {
@@ -181,6 +184,7 @@ func (c *Cleaner) firstAddress(names ...string) string {
 	return ""
 }
 
+// putVideo writes a video that waits to be asked for.
 func (c *Cleaner) putVideo(name string, v Video) {
 	c.dst = append(append(c.dst, '<'), name...)
 	c.put("src", v.URL)

@@ -49,6 +49,7 @@ func (c *Cleaner) closeItem(one, other string) {
 	}
 }
 
+// closeHeading ends a heading in which another one begins.
 func (c *Cleaner) closeHeading() {
 	for i := len(c.open) - 1; i >= 0; i-- {
 		o := &c.open[i]

@@ -83,6 +83,7 @@ func gapOf(name string) int {
 	return paragraphGap
 }
 
+// text writes words with single blanks between them, or as they are inside of pre.
 func (t *writer) text(s string) {
 	if strings.IndexByte(s, '&') >= 0 {
 		t.decoded = charref.Append(t.decoded[:0], s, false)
@@ -111,6 +112,7 @@ func (t *writer) text(s string) {
 	}
 }
 
+// flushGap writes the gap before the next piece; there is none at the beginning.
 func (t *writer) flushGap() {
 	if len(t.out) > 0 {
 		t.out = append(t.out, [...]string{"", " ", "\t", "\n", "\n\n"}[t.gap]...)
@@ -150,6 +152,7 @@ func isLine(s string) bool {
 	return s == "" || last != ' '
 }
 
+// stripTags removes tags, comments and the contents of what is never text.
 func stripTags(s string) string {
 	sc := scanner{src: s}
 	out := make([]byte, 0, len(s))

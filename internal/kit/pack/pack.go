@@ -13,7 +13,8 @@ const maxSize = 64 << 20
 
 // The coders have no state between calls and may be used by many at once.
 var (
-	encoder, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(128<<10))
+	encoder, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2),
+		zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(32<<10)) // a document is a few kilobytes: large tables would cost more to clear than they save
 	decoder, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxSize), zstd.WithDecoderConcurrency(2))
 )
 

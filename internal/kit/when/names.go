@@ -21,6 +21,8 @@ func monthOf(w []byte) int {
 	return 0
 }
 
+// latinMonth compares three letters, which tell the months apart in all of the
+// languages but where fourLetters has them.
 func latinMonth(w string) int {
 	switch w {
 	case "jan", "ene", "gen", "sty":
@@ -74,6 +76,7 @@ func fourLetters(w string) int {
 	return 0
 }
 
+// cyrillicMonth compares three letters, which are six bytes.
 func cyrillicMonth(w string) int {
 	switch w {
 	case "янв", "січ":
@@ -134,6 +137,7 @@ func zoneOf(w string) (minutes int, ok bool) {
 	return eastern(w)
 }
 
+// eastern holds the zones east of Greenwich.
 func eastern(w string) (minutes int, ok bool) {
 	switch w {
 	case "bst", "cet", "west", "mez":

@@ -57,6 +57,7 @@ type parser struct {
 	place   *time.Location
 }
 
+// result puts the parts together and checks that they are a date of our time.
 func (p *parser) result() (time.Time, bool, bool) {
 	if p.bad || p.year == 0 || p.month == -1 && p.day != 0 {
 		return time.Time{}, false, false
@@ -74,6 +75,7 @@ func (p *parser) result() (time.Time, bool, bool) {
 	return t, p.zoned, true
 }
 
+// daysIn is the length of a month.
 func daysIn(year, month int) int {
 	switch month {
 	case 2:
@@ -136,6 +138,7 @@ func (p *parser) number() {
 
 func (p *parser) digitAt(i int) bool { return i < len(p.s) && isDigit(p.s[i]) }
 
+// compactDate takes 20060102.
 func (p *parser) compactDate(v int) { p.year, p.month, p.day = v/10000, v/100%100, v%100 }
 
 // century completes a year of two digits.
@@ -165,6 +168,7 @@ func (p *parser) clock(hour int) {
 	}
 }
 
+// fraction reads parts of a second; what is beyond nanoseconds is dropped.
 func (p *parser) fraction() {
 	scale := int(time.Second)
 	for ; p.i < len(p.s) && isDigit(p.s[p.i]); p.i++ {
@@ -173,6 +177,7 @@ func (p *parser) fraction() {
 	}
 }
 
+// compactClock takes 15, 1504 or 150405.
 func (p *parser) compactClock(v, n int) {
 	p.timed = true
 	switch n {

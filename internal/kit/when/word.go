@@ -50,6 +50,7 @@ func lowered(buf []byte, w string) []byte {
 	return buf
 }
 
+// clockWord takes the words that belong to a time of day.
 func (p *parser) clockWord(w string) bool {
 	switch w {
 	case "t":
@@ -85,6 +86,7 @@ func (p *parser) suffix(w string) bool {
 	return true
 }
 
+// nameWord takes a month, or after the time a zone; other words say nothing.
 func (p *parser) nameWord(lower []byte) {
 	if m := monthOf(lower); m > 0 && p.month == -1 {
 		p.month = m

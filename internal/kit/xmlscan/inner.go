@@ -59,6 +59,7 @@ func (s *Scanner) isFinal(xhtml bool) bool {
 	return s.CDATA || strings.IndexByte(s.Text, '&') < 0
 }
 
+// pieces returns what was collected.
 func (s *Scanner) pieces(piece string, n int) string {
 	if n < 2 {
 		return piece
@@ -73,6 +74,7 @@ func (s *Scanner) takePiece(piece string, n int) {
 	}
 }
 
+// appendText writes the current text as HTML.
 func (s *Scanner) appendText(xhtml bool) {
 	switch {
 	case xhtml && s.CDATA:
@@ -182,6 +184,7 @@ func (s *Scanner) appendStart() {
 	s.buffer = append(s.buffer, '>')
 }
 
+// appendEnd writes the current end tag, if HTML has one.
 func (s *Scanner) appendEnd() {
 	switch s.Name.Local {
 	case "br", "img", "hr", "input", "source", "wbr", "area", "col", "embed", "link", "meta", "param", "track":

@@ -144,6 +144,30 @@ func (s *Scanner) Skip(stop func(Name) bool) {
 	}
 }
 
+// Children calls f for every Start and Text inside of the element that has just
+// begun. If f reads a child to its end, as Inner and Skip do, it sees the direct
+// children only. A child for which stop says yes ends the element.
+func (s *Scanner) Children(stop func(Name) bool, f func()) {
+	for depth := s.Depth(); ; {
+		switch s.Next() {
+		case EOF:
+			return
+		case End:
+			if s.Depth() <= depth {
+				return
+			}
+		case Start:
+			if stop != nil && stop(s.Name) {
+				s.Interrupt(depth)
+				return
+			}
+			f()
+		case Text:
+			f()
+		}
+	}
+}
+
 // Interrupt ends the element at depth, whose end tag is missing, before the
 // current Start, which Next will return again.
 func (s *Scanner) Interrupt(depth int) {
@@ -154,6 +178,7 @@ func (s *Scanner) Interrupt(depth int) {
 	s.CloseTo(depth)
 }
 
+// next opens what the last token began and reads on to the next one.
 func (s *Scanner) next() Kind {
 	if s.push {
 		s.push = false
@@ -240,6 +265,7 @@ func (s *Scanner) text(rest string) Kind {
 	return Text
 }
 
+// cdata takes a CDATA section; one without an end goes to the end of the source.
 func (s *Scanner) cdata(rest string) Kind {
 	const open = len("<![CDATA[")
 	s.CDATA = true
@@ -255,6 +281,7 @@ func (s *Scanner) cdata(rest string) Kind {
 	return Text
 }
 
+// fault reports what was healed.
 func (s *Scanner) fault(code string, offset int, element, text string) {
 	if s.Report != nil {
 		s.Report(Fault{Code: code, Offset: offset, Element: element, Text: text})

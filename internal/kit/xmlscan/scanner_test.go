@@ -97,23 +97,23 @@ func TestAnElementEndsWhereTheNextOfItsKindBegins(t *testing.T) {
 
 func TestHostileDocumentsCostLinearTime(t *testing.T) {
 	for name, src := range map[string]string{
-		"deep":       strings.Repeat("<a>", 1e6),
-		"deep ends":  strings.Repeat("<a>", 300) + strings.Repeat("</b>", 1e6),
-		"attributes": "<a " + strings.Repeat("b ", 2e6) + ">",
-		"quotes":     strings.Repeat(`<a b="`, 5e5),
-		"quotes2":    strings.Repeat(`<a b="><c d='>`, 5e5),
-		"open":       strings.Repeat("<", 4e6),
-		"cdata":      strings.Repeat("<![CDATA[", 5e5),
-		"comments":   strings.Repeat("<!--", 1e6),
-		"pi2":        strings.Repeat("<?a>", 1e6),
-		"pi":         strings.Repeat("<?", 2e6),
-		"doctype":    strings.Repeat("<!DOCTYPE [", 3e5),
-		"doctype3":   strings.Repeat("<!DOCTYPE [>", 3e5),
-		"doctype2":   strings.Repeat(`<!DOCTYPE "`, 3e5),
-		"prefixes":   "<r>" + strings.Repeat(`<a xmlns:p="u">`, 2e5),
-		"references": "<r>" + strings.Repeat("&a", 2e6),
-		"ends":       strings.Repeat("</a", 1e6),
-		"names":      strings.Repeat("<a\xc3b:c", 5e5),
+		"deep":       strings.Repeat("<a>", 1e6/4),
+		"deep ends":  strings.Repeat("<a>", 300) + strings.Repeat("</b>", 1e6/4),
+		"attributes": "<a " + strings.Repeat("b ", 2e6/4) + ">",
+		"quotes":     strings.Repeat(`<a b="`, 5e5/4),
+		"quotes2":    strings.Repeat(`<a b="><c d='>`, 5e5/4),
+		"open":       strings.Repeat("<", 4e6/4),
+		"cdata":      strings.Repeat("<![CDATA[", 5e5/4),
+		"comments":   strings.Repeat("<!--", 1e6/4),
+		"pi2":        strings.Repeat("<?a>", 1e6/4),
+		"pi":         strings.Repeat("<?", 2e6/4),
+		"doctype":    strings.Repeat("<!DOCTYPE [", 3e5/4),
+		"doctype3":   strings.Repeat("<!DOCTYPE [>", 3e5/4),
+		"doctype2":   strings.Repeat(`<!DOCTYPE "`, 3e5/4),
+		"prefixes":   "<r>" + strings.Repeat(`<a xmlns:p="u">`, 2e5/4),
+		"references": "<r>" + strings.Repeat("&a", 2e6/4),
+		"ends":       strings.Repeat("</a", 1e6/4),
+		"names":      strings.Repeat("<a\xc3b:c", 5e5/4),
 	} {
 		start := time.Now()
 		trace(src)
@@ -182,29 +182,32 @@ func strictly(t *testing.T, src string) {
 		}
 		switch e := tok.(type) {
 		case xml.StartElement:
-			want = append(want, e.Name.Local)
+			want = append(want, rawName(e.Name))
 		case xml.EndElement:
-			want = append(want, "/"+e.Name.Local)
+			want = append(want, "/"+rawName(e.Name))
 		}
 	}
 	var got []string
 	faults := false
 	s := xmlscan.Scanner{Source: src, Report: func(xmlscan.Fault) { faults = true }}
 	for k := s.Next(); k != xmlscan.EOF; k = s.Next() {
-		_, local, ok := strings.Cut(s.Raw, ":")
-		if !ok {
-			local = s.Raw
-		}
 		switch k {
 		case xmlscan.Start:
-			got = append(got, local)
+			got = append(got, s.Raw)
 		case xmlscan.End:
-			got = append(got, "/"+local)
+			got = append(got, "/"+s.Raw)
 		}
 	}
 	if !faults && strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("%q: elements %q, the standard library says %q", src, got, want)
 	}
+}
+
+func rawName(n xml.Name) string {
+	if n.Space == "" {
+		return n.Local
+	}
+	return n.Space + ":" + n.Local
 }
 
 func BenchmarkScan(b *testing.B) {

@@ -33,6 +33,7 @@ func (s *Scanner) startTag() bool {
 	return true
 }
 
+// tooDeep counts an element that is left out, so that its end tag is known.
 func (s *Scanner) tooDeep(empty bool) {
 	if !empty {
 		s.over++
@@ -207,6 +208,7 @@ func (s *Scanner) find(raw string) int {
 	return -1
 }
 
+// pop closes the innermost element and makes it the current one.
 func (s *Scanner) pop() {
 	last := s.open[len(s.open)-1]
 	s.Name, s.Raw = last.name, last.raw
@@ -266,6 +268,7 @@ func (s *Scanner) resolve(raw string) Name {
 	return n
 }
 
+// spaceOf returns the key of a prefix; one that is not declared is reported once.
 func (s *Scanner) spaceOf(prefix string) string {
 	for i := len(s.spaces) - 1; i >= 0; i-- {
 		if s.spaces[i].prefix == prefix {

@@ -1,12 +1,9 @@
 package feed
 
 import (
-	"encoding/base64"
-	"html"
 	"strings"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/kit/markup"
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
@@ -17,11 +14,11 @@ func (r *reader) readAtom() error {
 	for {
 		switch s.Next() {
 		case xmlscan.EOF:
-			return r.atomEnd(root)
+			return r.end(root)
 		case xmlscan.End:
 			if s.Depth() == 0 {
 				r.after()
-				return r.atomEnd(root)
+				return r.end(root)
 			}
 		case xmlscan.Start:
 			if !root {
@@ -33,13 +30,7 @@ func (r *reader) readAtom() error {
 	}
 }
 
-func (r *reader) atomEnd(root bool) error {
-	if !root {
-		return courant.Errorf(courant.Invalid, "malformed: the document is cut off inside of its first tag")
-	}
-	return nil
-}
-
+// atomFormat names the version of the root element.
 func atomFormat(s *xmlscan.Scanner) string {
 	for _, a := range s.Attrs {
 		if strings.HasPrefix(a.Value, "http://purl.org/atom/ns") || a.Name == "version" && strings.HasPrefix(a.Value, "0.") {
@@ -53,6 +44,7 @@ func atomFormat(s *xmlscan.Scanner) string {
 // as if they had it.
 func isAtom(n xmlscan.Name) bool { return n.Space == "atom" || n.Space == "" }
 
+// isEntry says whether a name is that of an entry.
 func isEntry(n xmlscan.Name) bool { return isAtom(n) && n.Local == "entry" }
 
 // atomStop says whether an element ends what stands before it in an entry.
@@ -93,25 +85,12 @@ func (r *reader) entry() {
 		return
 	}
 	d := draft{scope: r.inherit(r.scope), based: r.based}
-	for depth := s.Depth(); ; {
-		switch s.Next() {
-		case xmlscan.EOF:
-			r.lastEntry(&d)
-			return
-		case xmlscan.End:
-			if s.Depth() <= depth {
-				r.lastEntry(&d)
-				return
-			}
-		case xmlscan.Start:
-			if isEntry(s.Name) {
-				s.Interrupt(depth)
-				r.lastEntry(&d)
-				return
-			}
+	s.Children(isEntry, func() {
+		if s.Kind() == xmlscan.Start {
 			r.entryElement(&d)
 		}
-	}
+	})
+	r.lastEntry(&d)
 }
 
 // lastEntry adds an entry unless it is a draft; its authors are those of its
@@ -127,6 +106,7 @@ func (r *reader) lastEntry(d *draft) {
 	r.last(d)
 }
 
+// entryElement reads one child of an entry.
 func (r *reader) entryElement(d *draft) {
 	s := &r.scan
 	outer := d.scope
@@ -222,122 +202,8 @@ func (r *reader) atomContent(d *draft) {
 	}
 }
 
-// atomMarkup reads a text construct as HTML.
-func (r *reader) atomMarkup(d *draft) (html, base string) {
-	base = r.ownBase(d)
-	kind, encoded := r.textKind()
-	switch {
-	case kind == "xhtml":
-		return unwrap(r.scan.InnerXHTML(atomStop)), base
-	case encoded:
-		return decodeBase64(r.scan.Inner(atomStop), kind), base
-	case kind == "html":
-		return r.scan.Inner(atomStop), base
-	case strings.HasPrefix(kind, "text/") || kind == "text":
-		return escaped(r.scan.Inner(atomStop)), base
-	}
-	r.scan.Skip(atomStop)
-	return "", base
-}
-
-// textKind tells how a text construct is written: text, html, xhtml or a media
-// type, and whether it is in base64. Atom 0.3 says it with mode.
-func (r *reader) textKind() (kind string, encoded bool) {
-	kind = strings.ToLower(strings.TrimSpace(r.scan.Attr("type")))
-	switch strings.ToLower(r.scan.Attr("mode")) {
-	case "base64":
-		return htmlKind(kind), true
-	case "escaped":
-		return htmlKind(kind), false
-	case "xml":
-		return "xhtml", false
-	}
-	switch {
-	case kind == "" && r.out.Format == "atom03":
-		return "xhtml", false // its default mode is xml
-	case kind == "" || kind == "text":
-		return "text", false
-	case kind == "xhtml" || kind == "application/xhtml+xml":
-		return "xhtml", false
-	case kind == "html" || kind == "text/html":
-		return "html", false
-	case strings.HasPrefix(kind, "text/"):
-		return kind, false
-	case strings.HasSuffix(kind, "+xml") || strings.HasSuffix(kind, "/xml"):
-		return kind, false
-	}
-	return kind, true
-}
-
-func htmlKind(kind string) string {
-	if kind == "" || strings.Contains(kind, "html") {
-		return "html"
-	}
-	return kind
-}
-
-func decodeBase64(s, kind string) string {
-	s = strings.Join(strings.Fields(s), "")
-	b, err := base64.StdEncoding.DecodeString(s)
-	if err != nil {
-		b, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
-	}
-	text := strings.ToValidUTF8(string(b), "\uFFFD")
-	switch {
-	case err != nil:
-		return ""
-	case kind == "html" || strings.Contains(kind, "html"):
-		return text
-	case strings.HasPrefix(kind, "text"):
-		return escaped(text)
-	case kind == "application/octet-stream" || kind == "":
-		return text
-	}
-	return ""
-}
-
-func escaped(s string) string { return html.EscapeString(s) }
-
-// atomText reads a text construct as one line of plain text.
-func (r *reader) atomText() string {
-	switch kind, encoded := r.textKind(); {
-	case encoded:
-		return plain(decodeBase64(r.scan.Inner(atomStop), kind))
-	case kind == "xhtml":
-		return line(markup.Text(r.scan.InnerXHTML(atomStop)))
-	case kind == "html":
-		return plain(r.scan.Inner(atomStop))
-	}
-	return line(r.scan.Inner(atomStop))
-}
-
-// unwrap takes the div away that xhtml content must have around it.
-func unwrap(s string) string {
-	s = strings.TrimSpace(s)
-	open := strings.IndexByte(s, '>')
-	if !strings.HasPrefix(s, "<div") || !strings.HasSuffix(s, "</div>") || open < 0 {
-		return s
-	}
-	inner := s[open+1 : len(s)-len("</div>")]
-	depth := 0
-	for rest := inner; ; {
-		i := strings.Index(rest, "div")
-		if i < 0 {
-			return inner
-		}
-		switch {
-		case strings.HasSuffix(rest[:i], "</"):
-			depth--
-		case strings.HasSuffix(rest[:i], "<"):
-			depth++
-		}
-		if depth < 0 {
-			return s // the last end tag is that of another div
-		}
-		rest = rest[i+3:]
-	}
-}
-
+// atomCategory takes the term, which is what readers of feeds agree on; some
+// feeds have only a label, or text as RSS has it.
 func (r *reader) atomCategory(list *[]string) {
 	s := &r.scan
 	word := firstOf(s.Attr("term"), s.Attr("label"))

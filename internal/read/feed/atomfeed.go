@@ -67,33 +67,21 @@ func (r *reader) atomPerson() courant.Person {
 	base := r.inherit(r.scope).base
 	var p courant.Person
 	text := ""
-	for depth := s.Depth(); ; {
-		switch s.Next() {
-		case xmlscan.EOF:
-			return p
-		case xmlscan.Text:
+	s.Children(atomStop, func() {
+		switch {
+		case s.Kind() == xmlscan.Text:
 			text += s.Text[:min(len(s.Text), maxLine-min(len(text), maxLine))]
-		case xmlscan.End:
-			if s.Depth() <= depth {
-				return orText(p, text)
-			}
-		case xmlscan.Start:
-			if atomStop(s.Name) {
-				s.Interrupt(depth)
-				return orText(p, text)
-			}
-			switch s.Name.Local {
-			case "name":
-				p.Name = firstOf(p.Name, line(s.Inner(atomStop)))
-			case "email":
-				p.Email = firstOf(p.Email, strings.TrimPrefix(line(s.Inner(atomStop)), "mailto:"))
-			case "uri", "url", "homepage":
-				p.URL = firstOf(p.URL, resolve(base, s.Inner(atomStop)))
-			default:
-				s.Skip(atomStop)
-			}
+		case s.Name.Local == "name":
+			p.Name = firstOf(p.Name, line(s.Inner(atomStop)))
+		case s.Name.Local == "email":
+			p.Email = firstOf(p.Email, strings.TrimPrefix(line(s.Inner(atomStop)), "mailto:"))
+		case s.Name.Local == "uri" || s.Name.Local == "url" || s.Name.Local == "homepage":
+			p.URL = firstOf(p.URL, resolve(base, s.Inner(atomStop)))
+		default:
+			s.Skip(atomStop)
 		}
-	}
+	})
+	return orText(p, text)
 }
 
 // orText completes a person by the text that stands in place of the elements.
@@ -107,67 +95,36 @@ func orText(p courant.Person, text string) courant.Person {
 	return p
 }
 
-// atomSource reads the feed that an entry was copied from: its authors, and its
-// rights.
+// atomSource reads the feed that an entry was copied from: its authors.
 func (r *reader) atomSource(d *draft) {
 	s := &r.scan
-	for depth := s.Depth(); ; {
-		switch s.Next() {
-		case xmlscan.EOF:
-			return
-		case xmlscan.End:
-			if s.Depth() <= depth {
-				return
-			}
-		case xmlscan.Start:
-			switch {
-			case isEntry(s.Name):
-				s.Interrupt(depth)
-				return
-			case s.Name.Local == "author":
-				d.author = addPerson(d.author, r.atomPerson())
-			default:
-				s.Skip(isEntry)
-			}
+	s.Children(isEntry, func() {
+		switch {
+		case s.Kind() != xmlscan.Start:
+		case s.Name.Local == "author":
+			d.author = addPerson(d.author, r.atomPerson())
+		default:
+			s.Skip(isEntry)
 		}
-	}
+	})
 }
 
 // tombstone reads at:deleted-entry (RFC 6721).
 func (r *reader) tombstone() {
 	s := &r.scan
-	ref := strings.TrimSpace(s.Attr("ref"))
-	var when courant.Time
-	r.setDate(&when, s.Attr("when"))
 	d := draft{scope: r.inherit(r.scope)}
-	for depth := s.Depth(); ; {
-		switch s.Next() {
-		case xmlscan.Start:
-			if isEntry(s.Name) {
-				s.Interrupt(depth)
-				r.bury(&d, ref, when)
-				return
-			}
-			if s.Name.Local == "link" {
-				r.atomLink(&d)
-			} else {
-				s.Skip(isEntry)
-			}
-		case xmlscan.EOF:
-			return
-		case xmlscan.End:
-			if s.Depth() <= depth {
-				r.bury(&d, ref, when)
-				return
-			}
+	d.item.ID, d.item.Withdrawn = strings.TrimSpace(s.Attr("ref")), true
+	r.setDate(&d.item.Updated, s.Attr("when"))
+	s.Children(isEntry, func() {
+		switch {
+		case s.Kind() != xmlscan.Start:
+		case s.Name.Local == "link":
+			r.atomLink(&d)
+		default:
+			s.Skip(isEntry)
 		}
+	})
+	if d.item.ID != "" && !r.full() {
+		r.add(&d)
 	}
-}
-
-func (r *reader) bury(d *draft, ref string, when courant.Time) {
-	if ref == "" || r.full() {
-		return
-	}
-	d.item.ID, d.item.Updated, d.item.Withdrawn = ref, when, true
-	r.add(d)
 }

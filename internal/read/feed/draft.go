@@ -109,6 +109,7 @@ func (r *reader) markup(d *draft) {
 	}
 }
 
+// cleaned returns a piece of markup as it may be shown.
 func (r *reader) cleaned(p piece, base string) (string, markup.Found) {
 	if p.html == "" {
 		return "", markup.Found{}
@@ -158,6 +159,8 @@ func plain(s string) string {
 // address resolves a link of the feed; texts that stand for none give "".
 func (d *draft) address(ref string) string { return resolve(d.scope.base, ref) }
 
+// resolve returns an address of the feed, or "". Texts such as "N/A" stand for
+// none, and prose is none either.
 func resolve(base, ref string) string {
 	ref = strings.TrimSpace(ref)
 	switch strings.ToLower(ref) {

@@ -92,6 +92,7 @@ type fault struct {
 	offset int
 }
 
+// read tells the dialects apart; each has its own file.
 func (r *reader) read() error {
 	kind, at := sniff(r.src)
 	r.scan = xmlscan.Scanner{Source: r.src[at:], Space: r.space, Report: func(f xmlscan.Fault) {

@@ -41,6 +41,7 @@ func (h *hasher) hash(it *courant.Item) string {
 // hasher collects fields, each with its length before it; it may be used again.
 type hasher struct{ buf []byte }
 
+// number appends a number in the form of varints.
 func (h *hasher) number(n int) {
 	for u := uint64(n); ; u >>= 7 {
 		if u < 0x80 {
@@ -51,6 +52,7 @@ func (h *hasher) number(n int) {
 	}
 }
 
+// text appends strings with their lengths.
 func (h *hasher) text(fields ...string) {
 	for _, f := range fields {
 		h.number(len(f))
@@ -58,6 +60,7 @@ func (h *hasher) text(fields ...string) {
 	}
 }
 
+// list appends a list with its length.
 func (h *hasher) list(l []string) {
 	h.number(len(l))
 	h.text(l...)
@@ -88,6 +91,7 @@ func keepFeed(f *courant.Feed) {
 	keepLists(&f.Categories, &f.Hubs)
 }
 
+// keepPeople copies the strings of a list.
 func keepPeople(list *[]courant.Person) {
 	if *list == nil {
 		*list = []courant.Person{}
@@ -97,6 +101,7 @@ func keepPeople(list *[]courant.Person) {
 	}
 }
 
+// keepLists copies the strings of lists.
 func keepLists(lists ...*[]string) {
 	for _, l := range lists {
 		if *l == nil {

@@ -1,13 +1,10 @@
 package feed
 
 import (
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/when"
-	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
 // ownBase is the base of a piece of markup if the document itself gives one.
@@ -56,6 +53,7 @@ func (r *reader) moduleChild(d *draft) {
 	}
 }
 
+// contentChild takes content:encoded, which beats every other full text.
 func (r *reader) contentChild(d *draft) {
 	if r.scan.Name.Local != "encoded" {
 		r.scan.Skip(itemChild)
@@ -82,6 +80,8 @@ func (r *reader) yandexChild(d *draft) {
 	d.content.offer(html, r.ownBase(d), rank)
 }
 
+// dublinCore reads dc: and dcterms:. Its date stands for both of an item's dates
+// unless there are better ones.
 func (r *reader) dublinCore(d *draft) {
 	s, it := &r.scan, &d.item
 	switch local := s.Name.Local; local {
@@ -112,6 +112,8 @@ func (r *reader) dublinCore(d *draft) {
 	}
 }
 
+// itunesChild reads the podcast module, which repeats what RSS has: it counts
+// only where that is missing.
 func (r *reader) itunesChild(d *draft) {
 	s := &r.scan
 	switch s.Name.Local {
@@ -130,205 +132,4 @@ func (r *reader) itunesChild(d *draft) {
 	default:
 		s.Skip(itemChild)
 	}
-}
-
-// mediaChild reads Media RSS. Of a group only the best version counts.
-func (r *reader) mediaChild(d *draft) {
-	s := &r.scan
-	switch s.Name.Local {
-	case "group":
-		r.mediaGroup(d)
-	case "content":
-		var best mediaFile
-		r.mediaContent(d, &best)
-		best.addTo(d)
-	default:
-		r.mediaWords(d)
-	}
-}
-
-// mediaWords reads what files, groups and items have in common.
-func (r *reader) mediaWords(d *draft) {
-	s := &r.scan
-	switch s.Name.Local {
-	case "thumbnail":
-		d.thumb = firstOf(d.thumb, d.address(s.Attr("url")))
-		s.Skip(itemChild)
-	case "title":
-		d.title = firstOf(d.title, plain(s.Inner(itemChild)))
-	case "description":
-		isHTML := s.Attr("type") == "html"
-		html := s.Inner(itemChild)
-		if !isHTML && !strings.Contains(html, "</") {
-			html = escaped(html)
-		}
-		d.summary.offer(html, r.ownBase(d), 1)
-	default:
-		s.Skip(isItem)
-	}
-}
-
-// mediaFile is the best file of a group.
-type mediaFile struct {
-	picture, movie           string
-	pictureScore, movieScore int
-}
-
-func (m *mediaFile) addTo(d *draft) {
-	if m.picture != "" && len(d.pictures) < maxImages {
-		d.pictures = append(d.pictures, m.picture)
-	}
-	if m.movie != "" && len(d.movies) < maxImages {
-		d.movies = append(d.movies, m.movie)
-	}
-}
-
-func (r *reader) mediaGroup(d *draft) {
-	s := &r.scan
-	var best mediaFile
-	for depth := s.Depth(); ; {
-		switch s.Next() {
-		case xmlscan.Start:
-			if isItem(s.Name) || isEntry(s.Name) {
-				s.Interrupt(depth)
-				best.addTo(d)
-				return
-			}
-			r.mediaMember(d, &best)
-		case xmlscan.EOF:
-			return
-		case xmlscan.End:
-			if s.Depth() <= depth {
-				best.addTo(d)
-				return
-			}
-		}
-	}
-}
-
-func (r *reader) mediaMember(d *draft, best *mediaFile) {
-	if r.scan.Name.Local == "content" {
-		r.mediaContent(d, best)
-		return
-	}
-	r.mediaWords(d)
-}
-
-// mediaContent weighs a file; it may hold thumbnails.
-func (r *reader) mediaContent(d *draft, best *mediaFile) {
-	s := &r.scan
-	url := d.address(s.Attr("url"))
-	kind := firstOf(strings.ToLower(s.Attr("type")), strings.ToLower(s.Attr("medium")), typeOf(url))
-	score := 1 + number(s.Attr("width"))*4 + number(s.Attr("bitrate"))
-	if strings.EqualFold(s.Attr("isDefault"), "true") {
-		score += 1 << 24
-	}
-	switch {
-	case url == "":
-	case strings.HasPrefix(kind, "image") && score > best.pictureScore:
-		best.picture, best.pictureScore = url, score
-	case strings.HasPrefix(kind, "video") && score > best.movieScore:
-		best.movie, best.movieScore = url, score
-	}
-	for depth := s.Depth(); ; {
-		switch s.Next() {
-		case xmlscan.Start:
-			if itemChild(s.Name) || isEntry(s.Name) {
-				s.Interrupt(depth)
-				return
-			}
-			r.mediaWords(d)
-		case xmlscan.EOF:
-			return
-		case xmlscan.End:
-			if s.Depth() <= depth {
-				return
-			}
-		}
-	}
-}
-
-func number(s string) int {
-	n, err := strconv.Atoi(strings.TrimSpace(s))
-	if err != nil || n < 0 || n > 1<<16 {
-		return 0
-	}
-	return n
-}
-
-// feedModule reads what extensions say of a feed.
-func (r *reader) feedModule() {
-	s, f := &r.scan, &r.out.Feed
-	switch name := s.Name; {
-	case name.Space == "dc" || name.Space == "itunes":
-		r.feedWords(name.Local)
-	case name.Space == "sy" && name.Local == "updateperiod":
-		r.period = period(s.Inner(channelChild))
-		r.setTTL()
-	case name.Space == "sy" && name.Local == "updatefrequency":
-		r.frequency = int64(number(s.Inner(channelChild)))
-		r.setTTL()
-	case name.Space == "media" && name.Local == "thumbnail":
-		f.Image = firstOf(f.Image, resolve(r.scope.base, s.Attr("url")))
-		s.Skip(channelChild)
-	default:
-		s.Skip(isItem)
-	}
-}
-
-func (r *reader) feedWords(local string) {
-	s, f := &r.scan, &r.out.Feed
-	switch local {
-	case "title":
-		f.Title = firstOf(f.Title, plain(s.Inner(channelChild)))
-	case "creator", "author", "publisher":
-		if p, ok := person(s.Inner(channelChild)); ok {
-			f.Authors = addPerson(f.Authors, p)
-		}
-	case "date":
-		r.setDate(&f.Updated, s.Inner(channelChild))
-	case "subject":
-		f.Categories = addWord(f.Categories, s.Inner(channelChild))
-	case "category":
-		word := s.Attr("text")
-		s.Skip(channelChild)
-		f.Categories = addWord(f.Categories, word)
-	case "language":
-		f.Language = firstOf(f.Language, line(s.Inner(channelChild)))
-		r.scope.lang = firstOf(r.scope.lang, f.Language)
-	case "rights":
-		f.Rights = firstOf(f.Rights, plain(s.Inner(channelChild)))
-	case "description", "summary", "subtitle":
-		f.Description = firstOf(f.Description, plain(s.Inner(channelChild)))
-	case "image":
-		f.Image = firstOf(f.Image, resolve(r.scope.base, s.Attr("href")))
-		s.Skip(channelChild)
-	default:
-		s.Skip(channelChild)
-	}
-}
-
-// setTTL turns "so often in this period" into seconds between two changes.
-func (r *reader) setTTL() {
-	if r.period > 0 && r.out.Feed.TTL == 0 || r.synced {
-		r.synced = true
-		r.out.Feed.TTL = r.period / max(r.frequency, 1)
-	}
-}
-
-func period(s string) int64 {
-	day := int64(24 * time.Hour / time.Second)
-	switch strings.ToLower(strings.TrimSpace(s)) {
-	case "hourly":
-		return day / 24
-	case "daily":
-		return day
-	case "weekly":
-		return 7 * day
-	case "monthly":
-		return 30 * day
-	case "yearly":
-		return 365 * day
-	}
-	return 0
 }

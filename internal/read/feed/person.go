@@ -43,6 +43,7 @@ func bracketed(s string, open, shut byte) (outer, inner string, ok bool) {
 	return strings.TrimSpace(s[:i]), strings.TrimSpace(strings.TrimPrefix(s[i+1:j], "mailto:")), true
 }
 
+// isMail says whether text looks like a mail address and nothing else.
 func isMail(s string) bool {
 	at := strings.IndexByte(s, '@')
 	return at > 0 && at < len(s)-1 && !strings.ContainsAny(s, " \t\n<>(),;:\"") && strings.Count(s, "@") == 1

@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/courant-platform/courant"
@@ -16,11 +15,11 @@ func (r *reader) readRSS() error {
 	for {
 		switch s.Next() {
 		case xmlscan.EOF:
-			return r.rssEnd(root)
+			return r.end(root)
 		case xmlscan.End:
 			if s.Depth() == 0 && s.Name.Local != "channel" && s.Name.Local != "item" {
 				r.after()
-				return r.rssEnd(root)
+				return r.end(root)
 			}
 		case xmlscan.Start:
 			if !root {
@@ -32,7 +31,8 @@ func (r *reader) readRSS() error {
 	}
 }
 
-func (r *reader) rssEnd(root bool) error {
+// end is what becomes of a feed whose root element was seen or not.
+func (r *reader) end(root bool) error {
 	if !root {
 		return courant.Errorf(courant.Invalid, "malformed: the document is cut off inside of its first tag")
 	}
@@ -81,10 +81,12 @@ func (r *reader) rssElement() {
 	}
 }
 
+// isContainer names the elements whose children belong to the feed.
 func isContainer(local string) bool {
 	return local == "rss" || local == "channel" || local == "turbo" || local == "rdf"
 }
 
+// isItem says whether a name is that of an item.
 func isItem(n xmlscan.Name) bool { return n.Space == "" && n.Local == "item" }
 
 // channelChild says whether an element ends what stands before it in a channel.
@@ -133,25 +135,12 @@ func (r *reader) rssItem() {
 		d.id = about
 	}
 	r.itemAttrs(&d)
-	for depth := s.Depth(); ; {
-		switch s.Next() {
-		case xmlscan.EOF:
-			r.last(&d)
-			return
-		case xmlscan.End:
-			if s.Depth() <= depth {
-				r.last(&d)
-				return
-			}
-		case xmlscan.Start:
-			if isItem(s.Name) {
-				s.Interrupt(depth)
-				r.add(&d)
-				return
-			}
+	s.Children(isItem, func() {
+		if s.Kind() == xmlscan.Start {
 			r.itemElement(&d)
 		}
-	}
+	})
+	r.last(&d)
 }
 
 // last adds an item, unless the feed is cut off before it says which it is.
@@ -188,6 +177,8 @@ func (r *reader) itemElement(d *draft) {
 	d.scope = outer
 }
 
+// rssChild reads the elements of RSS itself, in all versions, and those that
+// generators put there without a namespace. Of repeated elements the first counts.
 func (r *reader) rssChild(d *draft, local string) {
 	s, it := &r.scan, &d.item
 	switch local {
@@ -236,6 +227,7 @@ func (r *reader) rssLink(d *draft) {
 	d.item.Link = firstOf(d.item.Link, d.address(r.whole(itemChild)))
 }
 
+// guid takes the identifier; it is a link too unless it says that it is none.
 func (r *reader) guid(d *draft) {
 	permanent := !strings.EqualFold(strings.TrimSpace(r.scan.Attr("isPermaLink")), "false")
 	id := r.whole(itemChild)
@@ -245,6 +237,8 @@ func (r *reader) guid(d *draft) {
 	}
 }
 
+// enclosureElement accepts the address as text and under the names that other
+// formats give it.
 func (r *reader) enclosureElement(d *draft) {
 	s := &r.scan
 	url := firstOf(s.Attr("url"), s.Attr("href"), s.Attr("src"))
@@ -267,89 +261,4 @@ func (r *reader) itemAttrs(d *draft) {
 	on := !strings.EqualFold(strings.TrimSpace(v), "false")
 	d.item.Turbo, d.item.Withdrawn = &on, !on
 	r.turbo = true
-}
-
-// channelElement reads what a channel says of itself.
-func (r *reader) channelElement() {
-	s, f := &r.scan, &r.out.Feed
-	if s.Name.Space == "atom" {
-		r.feedElement()
-		return
-	}
-	if s.Name.Space != "" {
-		r.feedModule()
-		return
-	}
-	switch s.Name.Local {
-	case "title":
-		f.Title = firstOf(f.Title, plain(s.Inner(channelChild)))
-	case "link":
-		r.channelLink()
-	case "description", "tagline", "subtitle":
-		f.Description = firstOf(f.Description, plain(s.Inner(channelChild)))
-	case "language":
-		f.Language = line(s.Inner(channelChild))
-		r.scope.lang = firstOf(r.scope.lang, f.Language)
-	case "copyright":
-		f.Rights = firstOf(f.Rights, plain(s.Inner(channelChild)))
-	case "lastbuilddate", "pubdate":
-		last := s.Name.Local == "lastbuilddate"
-		var t courant.Time
-		if r.setDate(&t, s.Inner(channelChild)); f.Updated.IsZero() || last {
-			f.Updated = t
-		}
-	case "managingeditor", "author", "webmaster":
-		if p, ok := person(s.Inner(channelChild)); ok {
-			f.Authors = addPerson(f.Authors, p)
-		}
-	case "category":
-		f.Categories = addWord(f.Categories, s.Inner(channelChild))
-	case "ttl":
-		r.ttl(s.Inner(channelChild))
-	case "image":
-		r.channelImage()
-	default:
-		s.Skip(isItem)
-	}
-}
-
-func (r *reader) channelLink() {
-	s, f := &r.scan, &r.out.Feed
-	if _, ok := s.LookupAttr("href"); ok {
-		r.feedLink()
-		return
-	}
-	f.Link = firstOf(f.Link, resolve(r.inherit(r.scope).base, s.Inner(channelChild)))
-}
-
-// ttl is in minutes; nonsense is left out.
-func (r *reader) ttl(text string) {
-	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n > 0 && n < 60*24*366 {
-		r.out.Feed.TTL = int64(n) * 60
-	}
-}
-
-// channelImage takes the address of the image and nothing else of it.
-func (r *reader) channelImage() {
-	s := &r.scan
-	for depth := s.Depth(); ; {
-		switch s.Next() {
-		case xmlscan.EOF:
-			return
-		case xmlscan.End:
-			if s.Depth() <= depth {
-				return
-			}
-		case xmlscan.Start:
-			if isItem(s.Name) {
-				s.Interrupt(depth)
-				return
-			}
-			if s.Name.Local == "url" {
-				r.out.Feed.Image = firstOf(resolve(r.scope.base, s.Inner(isItem)), r.out.Feed.Image)
-			} else {
-				s.Skip(isItem)
-			}
-		}
-	}
 }

@@ -48,6 +48,7 @@ func sniff(src string) (kind, int) {
 	return kindOther, 0
 }
 
+// textKind judges a document without any element.
 func textKind(start string) kind {
 	if start[0] == '{' || start[0] == '[' || start == "null" {
 		return kindJSON
@@ -84,6 +85,7 @@ func rootKind(s *xmlscan.Scanner, src string, junk bool) (kind, int) {
 	return k, 0
 }
 
+// elementKind judges by the name of the root element.
 func elementKind(local string) kind {
 	switch local {
 	case "rss", "rdf", "channel", "turbo", "item":
@@ -129,6 +131,7 @@ func offered(page, url string) []courant.FeedLink {
 	return out
 }
 
+// isFeedType says whether a media type may be that of a feed.
 func isFeedType(t string) bool {
 	t, _, _ = strings.Cut(t, ";")
 	switch strings.TrimSpace(t) {
@@ -139,6 +142,7 @@ func isFeedType(t string) bool {
 	return false
 }
 
+// firstOf returns the first string that is not empty.
 func firstOf(values ...string) string {
 	for _, v := range values {
 		if v != "" {

@@ -19,6 +19,7 @@ func (r *reader) space(uri, prefix string) string {
 	return key
 }
 
+// spaceOf knows the URIs in lower case without the slash at their end.
 func spaceOf(uri string) (string, bool) {
 	switch strings.TrimPrefix(strings.TrimPrefix(uri, "https://"), "http://") {
 	case "purl.org/rss/1.0", "my.netscape.com/rdf/simple/0.9", "channel.netscape.com/rdf/simple/0.9",

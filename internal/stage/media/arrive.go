@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/flow"
@@ -23,7 +24,7 @@ type arrival struct {
 
 // stored is what is kept of a picture: the file itself and smaller ones.
 type stored struct {
-	content  string // SHA-256 of the bytes, hexadecimal
+	content  string // SHA-256 of the bytes that are kept, hexadecimal
 	full     courant.Picture
 	variants []courant.Picture
 }
@@ -89,13 +90,14 @@ func (m *Media) settle(tx *store.Tx, a arrival, s stored) error {
 	return m.count(tx, a.hash, note)
 }
 
-// take checks the picture, keeps it by its content and makes its variants. What
-// is no picture that we show becomes the arrival's problem.
+// take strips and checks the picture, keeps it by its content and makes its
+// variant. What is no picture that we show becomes the arrival's problem.
 func (m *Media) take(ctx context.Context, a *arrival) (stored, error) {
 	body, err := m.Blobs.Get(ctx, a.blob)
 	if err != nil {
 		return stored{}, err
 	}
+	body = picture.Strip(body)
 	sum := sha256.Sum256(body)
 	s := stored{content: hex.EncodeToString(sum[:])}
 	if known, err := m.sameContent(ctx, s.content); err == nil {
@@ -106,23 +108,22 @@ func (m *Media) take(ctx context.Context, a *arrival) (stored, error) {
 		a.problem = err.Error()
 		return s, nil
 	}
-	s.full, err = m.put(ctx, s.content, body, info)
-	if err != nil {
-		return s, err
-	}
-	small, smaller, err := picture.Resize(body, m.Config.Width)
-	if err != nil {
+	small, smaller, err := m.scaler.Resize(ctx, body, m.Config.Width)
+	switch {
+	case errors.Is(err, courant.Invalid):
 		a.problem = err.Error()
 		return s, nil
+	case errors.Is(err, courant.Busy):
+		m.Metrics.Add("courant_media_unscaled_total", 1)
+	case err != nil:
+		return s, err
 	}
-	if small != nil {
-		variant, err := m.put(ctx, s.content, small, smaller)
-		if err != nil {
-			return s, err
-		}
-		s.variants = append(s.variants, variant)
+	if s.full, err = m.put(ctx, s.content, body, info); err != nil || small == nil {
+		return s, err
 	}
-	return s, nil
+	variant, err := m.put(ctx, s.content, small, smaller)
+	s.variants = append(s.variants, variant)
+	return s, err
 }
 
 // put keeps one file of a picture, named by the content and the width.

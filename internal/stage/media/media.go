@@ -15,6 +15,7 @@ import (
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/bus"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/stage/media/picture"
 )
 
 // Config is the stage's section.
@@ -42,6 +43,8 @@ type Media struct {
 	Config  Config
 	Metrics *obs.Set
 	Log     *slog.Logger
+
+	scaler picture.Scaler
 }
 
 // How often due rows are looked for, at least and at most.

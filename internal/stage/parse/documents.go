@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"slices"
 	"time"
@@ -32,7 +33,7 @@ type known struct {
 // changes returns the items that differ from what the source last said, and
 // notes what it says now.
 func changes(tx *store.Tx, d download, found []entry) ([]entry, error) {
-	before, err := knownItems(tx, d.source.ID, found)
+	before, err := knownItems(tx.Reader, d.source.ID, found)
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +55,28 @@ func changes(tx *store.Tx, d download, found []entry) ([]entry, error) {
 		changed = append(changed, f)
 	}
 	return changed, nil
+}
+
+// packNew packs what looks new before the transaction, which others wait for.
+func (p *Parse) packNew(ctx context.Context, d download, found []entry) error {
+	var before map[[16]byte]known
+	err := p.Store.Read(ctx, func(r store.Reader) (err error) {
+		before, err = knownItems(r, d.source.ID, found)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i := range found {
+		f := &found[i]
+		if was, seen := before[f.key]; f.addr == "" || seen && bytes.Equal(was.hash, f.hash) {
+			continue
+		}
+		if f.pack, err = pack.Encode(courant.Document{URL: f.addr, Source: d.source.ID, Item: f.item}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // documents puts what changed on its way, and tells who is next.
@@ -89,9 +112,12 @@ func (p *Parse) document(tx *store.Tx, d download, f entry, state int) (int64, e
 			return 0, err
 		}
 	}
-	content, err := pack.Encode(courant.Document{URL: f.addr, Source: d.source.ID, Item: f.item})
-	if err != nil {
-		return 0, err
+	content := f.pack
+	if content == nil {
+		var err error
+		if content, err = pack.Encode(courant.Document{URL: f.addr, Source: d.source.ID, Item: f.item}); err != nil {
+			return 0, err
+		}
 	}
 	rank := courant.RankOf(d.source.Trusted, link.Host(d.source.URL), link.Host(f.addr))
 	trace := steps(courant.Step{At: d.fetched, Step: "fetched", Note: d.url},

@@ -15,6 +15,7 @@ type entry struct {
 	url  [16]byte // of the page; zero for a tombstone that names no address
 	addr string
 	hash []byte
+	pack []byte // the document as it is kept; made when it is first needed
 }
 
 // items gives every item its keys, drops those that have no address of their

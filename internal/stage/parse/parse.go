@@ -132,6 +132,9 @@ func (p *Parse) unreadable(ctx context.Context, d download, why error) error {
 // keep writes what is new in a reading, the validators and the messages.
 func (p *Parse) keep(ctx context.Context, d download, reading *courant.Reading) error {
 	found := items(d, reading)
+	if err := p.packNew(ctx, d, found); err != nil {
+		return err
+	}
 	var changed []entry
 	err := p.Store.Write(ctx, func(tx *store.Tx) error {
 		n, err := tx.Exec(promote, d.source.ID, d.asOf)

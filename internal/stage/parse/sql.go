@@ -81,7 +81,7 @@ func (p *Parse) pendingOlder(ctx context.Context, age time.Duration) (polls []fl
 }
 
 // knownItems reads what the source last said of the items, sixteen at a time.
-func knownItems(tx *store.Tx, source int64, found []entry) (map[[16]byte]known, error) {
+func knownItems(r store.Reader, source int64, found []entry) (map[[16]byte]known, error) {
 	const at = 16
 	out := make(map[[16]byte]known, len(found))
 	for len(found) > 0 {
@@ -91,7 +91,7 @@ func knownItems(tx *store.Tx, source int64, found []entry) (map[[16]byte]known, 
 			args = append(args, found[min(i, len(found)-1)].key[:])
 		}
 		found = found[min(at, len(found)):]
-		err := tx.Rows(func(rows store.Rows) error {
+		err := r.Rows(func(rows store.Rows) error {
 			var key []byte
 			var k known
 			err := rows.Scan(&key, &k.hash, &k.url, &k.withdrawn)

@@ -128,6 +128,9 @@ func (s *Schedule) plan(d *dueSource, now time.Time) (ask bool) {
 // changed brings the next poll of a source forward that turned out to be
 // livelier than planned.
 func (s *Schedule) changed(ctx context.Context, p flow.Poll) error {
+	if low, high := s.Config.bounds(); low == high {
+		return nil // adaptation is off
+	}
 	return s.Store.Write(ctx, func(tx *store.Tx) error {
 		d, err := oneSource(tx, p.Source)
 		if store.NoRow(err) {

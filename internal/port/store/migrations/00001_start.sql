@@ -119,7 +119,8 @@ CREATE TABLE documents (
   content  BYTEA NOT NULL,               -- courant.Document, JSON, zstd
   trace    TEXT NOT NULL                 -- its story so far, JSON objects after each other
 );
-CREATE INDEX documents_due ON documents (due);
+CREATE INDEX documents_due ON documents (due) WHERE state < 2;
+CREATE INDEX documents_ready ON documents (due) WHERE state = 2;
 
 -- The light pages. Listings read pages, readers read bodies.
 CREATE TABLE pages (

@@ -121,6 +121,8 @@ func Strip(body []byte) []byte {
 	return body
 }
 
-func invalid(format string, args ...any) error { return courant.Errorf(courant.Invalid, format, args...) }
+func invalid(format string, args ...any) error {
+	return courant.Errorf(courant.Invalid, format, args...)
+}
 
 func cutOff() error { return invalid("the picture is cut off") }

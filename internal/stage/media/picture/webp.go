@@ -7,11 +7,9 @@ import (
 
 // The flags of a VP8X chunk (WebP container specification).
 const (
-	webpAnimated = 1 << 1
-	webpXMP      = 1 << 2
-	webpExif     = 1 << 3
-	webpAlpha    = 1 << 4
-	webpProfile  = 1 << 5
+	webpXMP     = 1 << 2
+	webpExif    = 1 << 3
+	webpProfile = 1 << 5
 )
 
 // webpChunks walks over the chunks that the RIFF header counts, to their end or
@@ -72,7 +70,7 @@ func examineWebP(file []byte) (header, error) {
 func webpSize(c chunk) (width, height int) {
 	switch b := c.body; {
 	case c.name == "VP8X" && len(b) == 10:
-		return little24(b[4:]) + 1, little24(b[7:]) + 1
+		return little24(b[4:]), little24(b[7:])
 	case c.name == "VP8 " && len(b) >= 10 && b[0]&1 == 0 && string(b[3:6]) == "\x9d\x01\x2a":
 		return int(binary.LittleEndian.Uint16(b[6:])) & 0x3fff, int(binary.LittleEndian.Uint16(b[8:])) & 0x3fff
 	case c.name == "VP8L" && len(b) >= 5 && b[0] == 0x2f:
@@ -82,8 +80,8 @@ func webpSize(c chunk) (width, height int) {
 	return 0, 0
 }
 
-// little24 reads three bytes and adds nothing; the format's sizes are one less.
-func little24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
+// little24 reads a size from three bytes, which hold one less.
+func little24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 + 1 }
 
 func stripWebP(file []byte) []byte {
 	if _, err := examineWebP(file); err != nil {

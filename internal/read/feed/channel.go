@@ -1,0 +1,164 @@
+package feed
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/xmlscan"
+)
+
+// channelElement reads what a channel says of itself.
+func (r *reader) channelElement() {
+	s, f := &r.scan, &r.out.Feed
+	if s.Name.Space == "atom" {
+		r.feedElement()
+		return
+	}
+	if s.Name.Space != "" {
+		r.feedModule()
+		return
+	}
+	switch s.Name.Local {
+	case "title":
+		f.Title = firstOf(f.Title, plain(s.Inner(channelChild)))
+	case "link":
+		r.channelLink()
+	case "description", "tagline", "subtitle":
+		f.Description = firstOf(f.Description, plain(s.Inner(channelChild)))
+	case "language":
+		f.Language = line(s.Inner(channelChild))
+		r.scope.lang = firstOf(r.scope.lang, f.Language)
+	case "copyright":
+		f.Rights = firstOf(f.Rights, plain(s.Inner(channelChild)))
+	case "lastbuilddate", "pubdate":
+		last := s.Name.Local == "lastbuilddate"
+		var t courant.Time
+		if r.setDate(&t, s.Inner(channelChild)); f.Updated.IsZero() || last {
+			f.Updated = t
+		}
+	case "managingeditor", "author", "webmaster":
+		if p, ok := person(s.Inner(channelChild)); ok {
+			f.Authors = addPerson(f.Authors, p)
+		}
+	case "category":
+		f.Categories = addWord(f.Categories, s.Inner(channelChild))
+	case "ttl":
+		r.ttl(s.Inner(channelChild))
+	case "image":
+		r.channelImage()
+	default:
+		s.Skip(isItem)
+	}
+}
+
+// channelLink takes text, or an attribute as Atom writes it.
+func (r *reader) channelLink() {
+	s, f := &r.scan, &r.out.Feed
+	if _, ok := s.LookupAttr("href"); ok {
+		r.feedLink()
+		return
+	}
+	f.Link = firstOf(f.Link, resolve(r.inherit(r.scope).base, s.Inner(channelChild)))
+}
+
+// ttl is in minutes; nonsense is left out.
+func (r *reader) ttl(text string) {
+	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n > 0 && n < 60*24*366 {
+		r.out.Feed.TTL = int64(n) * 60
+	}
+}
+
+// channelImage takes the address of the image and nothing else of it.
+func (r *reader) channelImage() {
+	s := &r.scan
+	s.Children(isItem, func() {
+		switch {
+		case s.Kind() != xmlscan.Start:
+		case s.Name.Local == "url":
+			r.out.Feed.Image = firstOf(resolve(r.scope.base, s.Inner(isItem)), r.out.Feed.Image)
+		default:
+			s.Skip(isItem)
+		}
+	})
+}
+
+// feedModule reads what extensions say of a feed.
+func (r *reader) feedModule() {
+	s, f := &r.scan, &r.out.Feed
+	switch name := s.Name; {
+	case name.Space == "dc" || name.Space == "itunes":
+		r.feedWords(name.Local)
+	case name.Space == "sy" && name.Local == "updateperiod":
+		r.period = period(s.Inner(channelChild))
+		r.setTTL()
+	case name.Space == "sy" && name.Local == "updatefrequency":
+		r.frequency = int64(number(s.Inner(channelChild)))
+		r.setTTL()
+	case name.Space == "media" && name.Local == "thumbnail":
+		f.Image = firstOf(f.Image, resolve(r.scope.base, s.Attr("url")))
+		s.Skip(channelChild)
+	default:
+		s.Skip(isItem)
+	}
+}
+
+// feedWords reads Dublin Core and the podcast module, whose names do not clash.
+func (r *reader) feedWords(local string) {
+	s, f := &r.scan, &r.out.Feed
+	switch local {
+	case "title":
+		f.Title = firstOf(f.Title, plain(s.Inner(channelChild)))
+	case "creator", "author", "publisher":
+		if p, ok := person(s.Inner(channelChild)); ok {
+			f.Authors = addPerson(f.Authors, p)
+		}
+	case "date":
+		r.setDate(&f.Updated, s.Inner(channelChild))
+	case "subject":
+		f.Categories = addWord(f.Categories, s.Inner(channelChild))
+	case "category":
+		word := s.Attr("text")
+		s.Skip(channelChild)
+		f.Categories = addWord(f.Categories, word)
+	case "language":
+		f.Language = firstOf(f.Language, line(s.Inner(channelChild)))
+		r.scope.lang = firstOf(r.scope.lang, f.Language)
+	case "rights":
+		f.Rights = firstOf(f.Rights, plain(s.Inner(channelChild)))
+	case "description", "summary", "subtitle":
+		f.Description = firstOf(f.Description, plain(s.Inner(channelChild)))
+	case "image":
+		f.Image = firstOf(f.Image, resolve(r.scope.base, s.Attr("href")))
+		s.Skip(channelChild)
+	default:
+		s.Skip(channelChild)
+	}
+}
+
+// setTTL turns "so often in this period" into seconds between two changes.
+func (r *reader) setTTL() {
+	if r.period > 0 && r.out.Feed.TTL == 0 || r.synced {
+		r.synced = true
+		r.out.Feed.TTL = r.period / max(r.frequency, 1)
+	}
+}
+
+// period is the length of an update period in seconds, 0 if it is none.
+func period(s string) int64 {
+	day := int64(24 * time.Hour / time.Second)
+	switch strings.ToLower(strings.TrimSpace(s)) {
+	case "hourly":
+		return day / 24
+	case "daily":
+		return day
+	case "weekly":
+		return 7 * day
+	case "monthly":
+		return 30 * day
+	case "yearly":
+		return 365 * day
+	}
+	return 0
+}
