@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/app/sample"
 	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/bus"
 	"github.com/courant-platform/courant/internal/port/store"
@@ -27,6 +28,8 @@ type Options struct {
 	Data   string   // folder
 	Sample bool     // serve the built-in sample web and collect it
 	Out    io.Writer
+
+	sample *sample.Web // while Sample
 }
 
 // Run runs the roles until ctx ends or one of them fails.
@@ -41,11 +44,12 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, held.Close()) }()
 	if o.Sample {
-		stop, err := startSample(ctx, &c)
+		web, stop, err := startSample(ctx, &c)
 		if err != nil {
 			return err
 		}
-		defer stop()
+		defer func() { err = errors.Join(err, stop()) }()
+		o.sample = web
 	}
 	p, err := Open(ctx, c, o.Data, NewLog(c.Log, os.Stderr))
 	if err != nil {
@@ -108,11 +112,11 @@ func (p *Platform) greet(ctx context.Context, o Options, a net.Addr) error {
 	if token != "" {
 		fmt.Fprintf(o.Out, "  token  %s   (for the API; shown this once)\n", token)
 	}
-	if o.Sample {
-		fmt.Fprintln(o.Out, "The sample web publishes while you watch. Ctrl-C stops.")
-		return p.addSample(ctx)
+	if o.sample == nil {
+		return p.dropSample(ctx, o.Roles)
 	}
-	return nil
+	fmt.Fprintln(o.Out, "The sample web publishes while you watch. Ctrl-C stops.")
+	return p.addSample(ctx, o.sample)
 }
 
 // run is the two moments of a stop: when ctx ends the intake ends, and what runs

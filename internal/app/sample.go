@@ -1,7 +1,96 @@
 package app
 
-import "context"
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"time"
 
-func startSample(ctx context.Context, c *Config) (func(), error) { return func() {}, nil }
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/app/sample"
+	"github.com/courant-platform/courant/internal/front/api"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/setting"
+	"github.com/courant-platform/courant/internal/stage/robot"
+	"github.com/courant-platform/courant/internal/stage/schedule"
+)
 
-func (p *Platform) addSample(ctx context.Context) error { return nil }
+// samplePort is the first of the sample's ports, so that the sources of one run
+// are those of the next.
+const samplePort = 18081
+
+// startSample serves the built-in web, lets robot ask its addresses and no
+// others, and quickens what the configuration leaves at its defaults: nobody
+// else is asked by a newcomer's Courant. stop waits for the web to end.
+func startSample(ctx context.Context, c *Config) (web *sample.Web, stop func() error, err error) {
+	web = &sample.Web{Port: samplePort}
+	if err := web.Open(); err != nil {
+		return nil, nil, err
+	}
+	c.Robot.AllowAddresses = append(c.Robot.AllowAddresses, web.Addresses()...)
+	if c.Robot.Gap == robot.Defaults().Gap {
+		c.Robot.Gap = setting.Duration(200 * time.Millisecond)
+	}
+	if c.Schedule == schedule.Defaults() {
+		c.Schedule.MinInterval, c.Schedule.FirstInterval = setting.Duration(2*time.Second), setting.Duration(2*time.Second)
+		c.Schedule.MaxInterval = setting.Duration(5 * time.Second)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- web.Run(ctx) }()
+	return web, func() error { cancel(); return <-ended }, nil
+}
+
+// addSample adds the web's feeds. Those of an earlier run at other addresses
+// make room.
+func (p *Platform) addSample(ctx context.Context, web *sample.Web) error {
+	var sources []api.NewSource
+	for _, s := range web.Sources() {
+		sources = append(sources, api.NewSource{Name: s.Name, URL: s.URL})
+	}
+	added, err := p.api().Add(ctx, sources)
+	if err != nil {
+		return err
+	}
+	for i, a := range added {
+		if a.Error == "" {
+			continue
+		}
+		if _, err := p.api().Remove(ctx, sources[i].Name, onLoopback); err != nil {
+			return err
+		}
+		if _, err := p.api().Add(ctx, sources[i:i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropSample takes the web's feeds off that an earlier run has left: nobody
+// serves them any more. Roles in processes of their own leave them alone.
+func (p *Platform) dropSample(ctx context.Context, roles []string) error {
+	if len(roles) > 0 {
+		return nil
+	}
+	removed := 0
+	for _, name := range sample.Names() {
+		_, err := p.api().Remove(ctx, name, onLoopback)
+		switch {
+		case err == nil:
+			removed++
+		case !errors.Is(err, courant.NotFound):
+			return err
+		}
+	}
+	if removed > 0 {
+		p.Logger.Info("the sample's sources are removed, since it does not run; its pages stay", "sources", removed)
+	}
+	return nil
+}
+
+// onLoopback tells the sample's sources from those that only have their names.
+func onLoopback(s courant.Source) bool {
+	host := link.Host(s.URL)
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}

@@ -34,10 +34,11 @@ type Fetch struct {
 	Priority int    `json:"priority"`
 }
 
-// Version is a document as of a time.
+// Version is what a source says under an address, as of a time.
 type Version struct {
-	URL  []byte `json:"url"` // digest of the address
-	AsOf int64  `json:"as_of"`
+	URL    []byte `json:"url"` // digest of the address
+	Source int64  `json:"source,string"`
+	AsOf   int64  `json:"as_of"`
 }
 
 // Change is a page that went live, changed, or was withdrawn.

@@ -240,10 +240,19 @@ func (a *API) source(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 
 // removeSource takes a source off; its pages stay.
 func (a *API) removeSource(_ http.ResponseWriter, r *http.Request) (int, any, error) {
-	var s courant.Source
-	err := a.Store.Write(r.Context(), func(tx *store.Tx) (err error) {
-		if s, err = findSource(tx.Reader, r.PathValue("name")); err != nil {
+	s, err := a.Remove(r.Context(), r.PathValue("name"), nil)
+	return http.StatusOK, s, err
+}
+
+// Remove takes a source off, by its name or address; its pages stay. With a
+// condition, only a source that meets it is removed; another one is not found.
+func (a *API) Remove(ctx context.Context, name string, only func(courant.Source) bool) (s courant.Source, err error) {
+	err = a.Store.Write(ctx, func(tx *store.Tx) (err error) {
+		if s, err = findSource(tx.Reader, name); err != nil {
 			return err
+		}
+		if only != nil && !only(s) {
+			return courant.Errorf(courant.NotFound, "the source %q is another one", name)
 		}
 		for _, query := range []string{dropPoll, dropItems, dropSource} {
 			if _, err := tx.Exec(query, s.ID); err != nil {
@@ -252,7 +261,7 @@ func (a *API) removeSource(_ http.ResponseWriter, r *http.Request) (int, any, er
 		}
 		return nil
 	})
-	return http.StatusOK, s, err
+	return s, err
 }
 
 func findSource(q store.Reader, name string) (courant.Source, error) {

@@ -62,15 +62,14 @@ func (s *Story) read(q store.Reader, key []byte) error {
 	}, readEvents, key); err != nil {
 		return err
 	}
-	var state int
-	var trace string
-	err = q.Row(readWaiting, key).Scan(&state, &s.Missing, &trace)
-	if store.NoRow(err) {
-		return nil
-	}
-	s.add(trace)
-	s.State = map[int]string{0: "found", 1: "waiting", 2: "ready"}[state]
-	return err
+	return q.Rows(func(rows store.Rows) error {
+		var state int
+		var trace string
+		err := rows.Scan(&state, &s.Missing, &trace)
+		s.add(trace)
+		s.State = map[int]string{0: "found", 1: "waiting", 2: "ready"}[state]
+		return err
+	}, readWaiting, key)
 }
 
 // add reads the lines of a trace.

@@ -1,6 +1,7 @@
 package markup_test
 
 import (
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -110,7 +111,7 @@ func unbalanced(out string) string {
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
-			if z.Err() != io.EOF || len(open) > 0 {
+			if !errors.Is(z.Err(), io.EOF) || len(open) > 0 {
 				return "open: " + strings.Join(open, " ")
 			}
 			return ""

@@ -93,9 +93,6 @@ func (s *Scanner) Depth() int { return len(s.open) }
 // Rest returns what has not been read.
 func (s *Scanner) Rest() string { return s.Source[s.pos:] }
 
-// HasDTD says whether a document type declaration has been seen.
-func (s *Scanner) HasDTD() bool { return s.dtd }
-
 // Truncated says whether the source ended inside of an element.
 func (s *Scanner) Truncated() bool { return s.cut }
 

@@ -2,6 +2,7 @@ package xmlscan_test
 
 import (
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -174,7 +175,7 @@ func strictly(t *testing.T, src string) {
 	var want []string
 	for d := xml.NewDecoder(strings.NewReader(src)); ; {
 		tok, err := d.RawToken()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if _, special := tok.(xml.Directive); err != nil || special {

@@ -103,11 +103,10 @@ func (m *Media) due(ctx context.Context) error {
 		return err
 	}
 	for _, d := range late {
-		v := flow.Version{URL: d.url, AsOf: d.asOf}
 		if d.state == stateFound {
-			err = m.found(ctx, v)
+			err = m.found(ctx, d.Version)
 		} else {
-			err = m.release(ctx, d)
+			err = m.release(ctx, d.Version)
 		}
 		if err != nil {
 			return err
@@ -117,12 +116,12 @@ func (m *Media) due(ctx context.Context) error {
 }
 
 // release lets a document go on without the pictures that it still waits for.
-func (m *Media) release(ctx context.Context, d dueDocument) error {
+func (m *Media) release(ctx context.Context, v flow.Version) error {
 	return m.Store.Write(ctx, func(tx *store.Tx) error {
-		n, err := tx.Exec(releaseDocument, d.url, d.asOf, tx.Now().Add(turnTime).UnixMilli(),
+		n, err := tx.Exec(releaseDocument, v.URL, v.Source, v.AsOf, tx.Now().Add(turnTime).UnixMilli(),
 			step(tx.Now(), "released", "the deadline; some pictures are still missing"))
 		if n == 1 {
-			tx.Emit(flow.DocumentReady.Encode(flow.Version{URL: d.url, AsOf: d.asOf}))
+			tx.Emit(flow.DocumentReady.Encode(v))
 			m.Metrics.Add("courant_media_released_total", 1, "by", "deadline")
 		}
 		return err

@@ -63,7 +63,7 @@ func (m *Media) found(ctx context.Context, v flow.Version) error {
 func (m *Media) document(ctx context.Context, v flow.Version) (doc courant.Document, err error) {
 	var content []byte
 	err = m.Store.Read(ctx, func(r store.Reader) error {
-		return r.Row(readFound, v.URL, v.AsOf).Scan(&content)
+		return r.Row(readFound, v.URL, v.Source, v.AsOf).Scan(&content)
 	})
 	if err == nil {
 		err = pack.Decode(content, &doc)
@@ -100,7 +100,7 @@ func (m *Media) wait(tx *store.Tx, v flow.Version, needs []need, priority int) e
 		}
 		missing++
 		f := flow.Fetch{Hash: n.hash[:], Origin: link.Origin(n.url), Part: courant.Part(link.Domain(link.Host(n.url))), Priority: priority}
-		if _, err := tx.Exec(putWait, n.hash[:], v.URL, v.AsOf); err != nil {
+		if _, err := tx.Exec(putWait, n.hash[:], v.URL, v.Source, v.AsOf); err != nil {
 			return err
 		}
 		fresh, err := tx.Exec(putFetch, f.Hash, n.url, f.Origin, f.Part, "picture", f.Priority, tx.Now().UnixMilli())
@@ -117,7 +117,7 @@ func (m *Media) wait(tx *store.Tx, v flow.Version, needs []need, priority int) e
 		state, due, name = stateWaiting, m.Config.Deadline.Or(1500*time.Millisecond), "waiting"
 		note = fmt.Sprintf("for %d of %d pictures", missing, len(needs))
 	}
-	n, err := tx.Exec(countMissing, v.URL, v.AsOf, state, missing, tx.Now().Add(due).UnixMilli(), step(tx.Now(), name, note))
+	n, err := tx.Exec(countMissing, v.URL, v.Source, v.AsOf, state, missing, tx.Now().Add(due).UnixMilli(), step(tx.Now(), name, note))
 	if err != nil || n == 0 {
 		return err
 	}
@@ -128,21 +128,15 @@ func (m *Media) wait(tx *store.Tx, v flow.Version, needs []need, priority int) e
 	return nil
 }
 
-// waiting is a document that waits for a picture.
-type waiting struct {
-	url  []byte
-	asOf int64
-}
-
 // count is the other side: the picture, whose row the caller has locked, has
 // come or cannot be had; every document that waited for it has one less to wait
 // for, and goes on if it was the last.
 func (m *Media) count(tx *store.Tx, hash []byte, note string) error {
-	var all []waiting
+	var all []flow.Version
 	err := tx.Rows(func(rows store.Rows) error {
-		var w waiting
-		err := rows.Scan(&w.url, &w.asOf)
-		all = append(all, w)
+		var v flow.Version
+		err := rows.Scan(&v.URL, &v.Source, &v.AsOf)
+		all = append(all, v)
 		return err
 	}, waitsFor, hash)
 	if err != nil || len(all) == 0 {
@@ -152,19 +146,18 @@ func (m *Media) count(tx *store.Tx, hash []byte, note string) error {
 		return err
 	}
 	line := step(tx.Now(), "picture", note)
-	for _, w := range all {
-		if err := m.countOne(tx, w, line); err != nil {
+	for _, v := range all {
+		if err := m.countOne(tx, v, line); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (m *Media) countOne(tx *store.Tx, w waiting, line string) error {
-	v := flow.Version{URL: w.url, AsOf: w.asOf}
+func (m *Media) countOne(tx *store.Tx, v flow.Version, line string) error {
 	now := tx.Now()
 	var state, missing int
-	err := tx.Row(countDown, w.url, w.asOf, line, now.Add(turnTime).UnixMilli()).Scan(&state, &missing)
+	err := tx.Row(countDown, v.URL, v.Source, v.AsOf, line, now.Add(turnTime).UnixMilli()).Scan(&state, &missing)
 	if err == nil {
 		if state == stateReady {
 			tx.Emit(flow.DocumentReady.Encode(v))
@@ -176,14 +169,14 @@ func (m *Media) countOne(tx *store.Tx, w waiting, line string) error {
 	}
 	// Printed without it: once more, with those that come in a moment.
 	var left int
-	if err := tx.Row(countWaits, w.url, w.asOf).Scan(&left); err != nil {
+	if err := tx.Row(countWaits, v.URL, v.Source, v.AsOf).Scan(&left); err != nil {
 		return err
 	}
 	state, due := stateReady, now.Add(turnTime)
 	if left > 0 {
 		state, due = stateWaiting, now.Add(m.Config.Late.Or(3*time.Second))
 	}
-	n, err := tx.Exec(printAgain, w.url, w.asOf, state, left, due.UnixMilli(), line)
+	n, err := tx.Exec(printAgain, v.URL, v.Source, v.AsOf, state, left, due.UnixMilli(), line)
 	if n == 1 && state == stateReady {
 		tx.Emit(flow.DocumentReady.Encode(v))
 	}

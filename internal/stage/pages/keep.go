@@ -27,7 +27,7 @@ type live struct {
 // keep puts the page in place of the one that stands, unless that one goes
 // before, and ends the document's row, unless something has come meanwhile.
 func (p *Pages) keep(tx *store.Tx, d document, page printed) (kept bool, err error) {
-	if n, err := tx.Exec(dropDocument, d.url, d.asOf, d.turn); err != nil || n == 0 {
+	if n, err := tx.Exec(dropDocument, d.url, d.source, d.asOf, d.turn); err != nil || n == 0 {
 		return false, err // its next turn prints it
 	}
 	was, err := readLive(tx, d.url)

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	dueDocuments = `SELECT url, as_of FROM documents WHERE due <= $1 AND state = 2 ORDER BY due LIMIT $2`
-	readDocument = `SELECT d.address, d.source, d.rank, d.as_of, d.turn, d.fetched, d.content, d.trace, COALESCE(s.title, ''),
+	dueDocuments = `SELECT url, source, as_of FROM documents WHERE due <= $1 AND state = 2 ORDER BY due LIMIT $2`
+	readDocument = `SELECT d.rank, d.as_of, d.turn, d.fetched, d.content, d.trace, COALESCE(s.title, ''),
 			COALESCE(s.name, '')
-		FROM documents d LEFT JOIN sources s ON s.id = d.source WHERE d.url = $1 AND d.as_of = $2 AND d.state = 2`
+		FROM documents d LEFT JOIN sources s ON s.id = d.source WHERE d.url = $1 AND d.source = $2 AND d.as_of = $3 AND d.state = 2`
 	readMedia    = `SELECT content, type, size, width, height, variants FROM media WHERE hash = $1 AND state = 1`
-	dropDocument = `DELETE FROM documents WHERE url = $1 AND as_of = $2 AND turn = $3 AND state = 2`
+	dropDocument = `DELETE FROM documents WHERE url = $1 AND source = $2 AND as_of = $3 AND turn = $4 AND state = 2`
 
 	readPage = `SELECT id, source, rank, as_of, hash, revision, stored, withdrawn FROM pages WHERE url = $1 /*lock*/`
 	newestID = `SELECT COALESCE(MAX(id), 0) FROM pages`
@@ -59,11 +59,11 @@ type kept struct {
 }
 
 func (p *Pages) read(ctx context.Context, v flow.Version) (document, error) {
-	d := document{url: v.URL}
+	d := document{url: v.URL, source: v.Source}
 	err := p.Store.Read(ctx, func(r store.Reader) error {
 		var fetched int64
-		var title, address string
-		if err := r.Row(readDocument, v.URL, v.AsOf).Scan(&address, &d.source, &d.rank, &d.asOf, &d.turn, &fetched,
+		var title string
+		if err := r.Row(readDocument, v.URL, v.Source, v.AsOf).Scan(&d.rank, &d.asOf, &d.turn, &fetched,
 			&d.content, &d.trace, &title, &d.sourceName); err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (p *Pages) due(ctx context.Context) (due []flow.Version, err error) {
 	err = p.Store.Read(ctx, func(r store.Reader) error {
 		return r.Rows(func(rows store.Rows) error {
 			var v flow.Version
-			err := rows.Scan(&v.URL, &v.AsOf)
+			err := rows.Scan(&v.URL, &v.Source, &v.AsOf)
 			due = append(due, v)
 			return err
 		}, dueDocuments, p.Store.Now().UnixMilli(), sweepBatch)

@@ -87,14 +87,10 @@ func (p *Parse) documents(tx *store.Tx, d download, changed []entry) error {
 		if p.Pictures && len(f.item.Images) > 0 && !f.item.Withdrawn {
 			state = stateFound
 		}
-		n, err := p.document(tx, d, f, state)
-		if err != nil {
+		if err := p.document(tx, d, f, state); err != nil {
 			return err
 		}
-		if n == 0 {
-			continue // another source's version, which goes before, is on its way
-		}
-		v := flow.Version{URL: f.url[:], AsOf: d.asOf}
+		v := flow.Version{URL: f.url[:], Source: d.source.ID, AsOf: d.asOf}
 		if state == stateFound {
 			found = append(found, v)
 		} else {
@@ -106,24 +102,25 @@ func (p *Parse) documents(tx *store.Tx, d download, changed []entry) error {
 	return nil
 }
 
-func (p *Parse) document(tx *store.Tx, d download, f entry, state int) (int64, error) {
+func (p *Parse) document(tx *store.Tx, d download, f entry, state int) error {
 	if f.item.Withdrawn {
 		if err := p.withdraw(tx, d, &f); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	content := f.pack
 	if content == nil {
 		var err error
 		if content, err = pack.Encode(courant.Document{URL: f.addr, Source: d.source.ID, Item: f.item}); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	rank := courant.RankOf(d.source.Trusted, link.Host(d.source.URL), link.Host(f.addr))
 	trace := steps(courant.Step{At: d.fetched, Step: "fetched", Note: d.url},
 		courant.Step{At: tx.Now(), Step: "parsed"})
-	return tx.Exec(putDocument, f.url[:], f.addr, d.source.ID, rank, d.asOf, state,
-		tx.Now().Add(turnTime).UnixMilli(), store.Millis(d.fetched), content, trace, f.item.Withdrawn)
+	_, err := tx.Exec(putDocument, f.url[:], f.addr, d.source.ID, rank, d.asOf, state,
+		tx.Now().Add(turnTime).UnixMilli(), store.Millis(d.fetched), content, trace)
+	return err
 }
 
 // withdraw finds the address of a tombstone, and has other sources that still

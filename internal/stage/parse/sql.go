@@ -26,17 +26,12 @@ const (
 		ON CONFLICT (source, key) DO UPDATE SET url = excluded.url, hash = excluded.hash, as_of = excluded.as_of,
 			withdrawn = excluded.withdrawn WHERE items.as_of < excluded.as_of`
 
-	// A version goes before another one of the same source if it is later, and
-	// before another source's by rank, then time, if it is neither foreign (rank
-	// 0) nor a withdrawal: courant.Rank.Beats.
 	putDocument = `INSERT INTO documents (url, address, source, rank, as_of, state, due, fetched, content, trace)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-		ON CONFLICT (url) DO UPDATE SET address = excluded.address, source = excluded.source, rank = excluded.rank,
-			as_of = excluded.as_of, turn = 0, state = excluded.state, missing = 0, due = excluded.due,
-			fetched = excluded.fetched, content = excluded.content, trace = excluded.trace
-		WHERE documents.source = excluded.source AND documents.as_of < excluded.as_of
-			OR documents.source <> excluded.source AND NOT $11 AND excluded.rank > 0 AND (documents.rank < excluded.rank
-				OR documents.rank = excluded.rank AND documents.as_of < excluded.as_of)`
+		ON CONFLICT (url, source) DO UPDATE SET address = excluded.address, rank = excluded.rank, as_of = excluded.as_of,
+			turn = 0, state = excluded.state, missing = 0, due = excluded.due, fetched = excluded.fetched,
+			content = excluded.content, trace = excluded.trace
+		WHERE documents.as_of < excluded.as_of`
 
 	addressOf = `SELECT address FROM pages WHERE url = $1 UNION ALL SELECT address FROM documents WHERE url = $1`
 

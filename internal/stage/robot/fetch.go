@@ -48,6 +48,10 @@ func (r *Robot) fetch(ctx context.Context, h *host, t task) (time.Time, *task) {
 	if t.url != "" {
 		f.url = t.url
 	}
+	if h.robots == nothingGoes {
+		r.retry(ctx, h, f, 0, h.allowed(f.url), h.until)
+		return now, nil
+	}
 	if why := h.allowed(f.url); why != "" {
 		r.answerFetch(ctx, h, f, 0, nil, why)
 		return now, nil

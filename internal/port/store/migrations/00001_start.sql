@@ -104,11 +104,12 @@ CREATE TABLE items (
 CREATE INDEX items_url ON items (url);
 
 -- Found, not yet live. parse writes a row, media counts its pictures, pages
--- deletes it.
+-- deletes it. Each source's version goes its own way; pages decides which is
+-- live.
 CREATE TABLE documents (
-  url      BYTEA PRIMARY KEY,
-  address  TEXT NOT NULL,
+  url      BYTEA NOT NULL,
   source   BIGINT NOT NULL,
+  address  TEXT NOT NULL,
   rank     INTEGER NOT NULL,             -- of the source for this address
   as_of    BIGINT NOT NULL,
   turn     INTEGER NOT NULL DEFAULT 0,   -- grows when something arrives after the release
@@ -117,7 +118,8 @@ CREATE TABLE documents (
   due      BIGINT NOT NULL,              -- whoever's turn it is must have acted by then
   fetched  BIGINT NOT NULL,
   content  BYTEA NOT NULL,               -- courant.Document, JSON, zstd
-  trace    TEXT NOT NULL                 -- its story so far, JSON objects after each other
+  trace    TEXT NOT NULL,                -- its story so far, JSON objects after each other
+  PRIMARY KEY (url, source)
 );
 CREATE INDEX documents_due ON documents (due) WHERE state < 2;
 CREATE INDEX documents_ready ON documents (due) WHERE state = 2;
@@ -172,10 +174,11 @@ CREATE INDEX media_content ON media (content);
 CREATE TABLE waits (
   media    BYTEA NOT NULL,
   document BYTEA NOT NULL,
+  source   BIGINT NOT NULL,
   as_of    BIGINT NOT NULL,
-  PRIMARY KEY (media, document)
+  PRIMARY KEY (media, document, source)
 ) /*clustered*/;
-CREATE INDEX waits_document ON waits (document);
+CREATE INDEX waits_document ON waits (document, source);
 
 -- What happened to a document, a row for each time that it was printed.
 CREATE TABLE events (

@@ -155,7 +155,7 @@ func leases(t *testing.T, s *store.Store) {
 		t.Fatalf("successor %+v of %+v is not told apart", second, first)
 	}
 	must(t, s.Release(t.Context(), "b"))
-	time.Sleep(2 * time.Millisecond)
+	time.Sleep(2 * time.Millisecond) // the lease is free once its last millisecond, on the store's clock, has passed
 	if third := take("a", time.Hour); third.Epoch <= second.Epoch {
 		t.Fatalf("after a release: %+v", third)
 	}

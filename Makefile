@@ -1,0 +1,56 @@
+# `make` alone lists what there is to make. The product needs Go alone.
+
+GOLANGCI := v2.15.0
+LINTER   := bin/golangci-lint-$(GOLANGCI)
+FUZZTIME ?= 30s
+# Without a usable git (a checkout of another user's) the commit is left out.
+BUILD    := go build $(shell git status >/dev/null 2>&1 || echo -buildvcs=false)
+
+.PHONY: help run build test check fmt vet lint arch tools bench fuzz clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 15
+
+run: build ## build and run everything in one process, with a small web to collect
+	bin/courant run --sample
+
+build: ## build bin/courant
+	$(BUILD) -o bin/courant ./cmd/courant
+
+test: tools check ## install what the tests need, then check
+
+check: fmt vet lint arch ## format, vet, linters, architecture, all tests under the race detector
+	go test -race ./...
+
+tools: $(LINTER) ## install the linter into bin/ and, as root, PostgreSQL and a C compiler
+	@.ci/packages
+
+bench: ## run all benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## run every fuzz target for FUZZTIME (30s)
+	@set -e; for p in $$(go list ./...); do \
+		for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
+			go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; \
+		done; \
+	done
+
+clean: ## remove what was built; the data folder stays
+	rm -rf bin
+
+fmt:
+	@files=$$(gofmt -l .); test -z "$$files" || { echo "gofmt -w $$files"; exit 1; }
+
+vet:
+	go vet ./...
+
+lint:
+	@test -x $(LINTER) || { echo "the linter is missing: make tools"; exit 1; }
+	$(LINTER) run
+
+arch:
+	go test -race ./test/arch
+
+$(LINTER):
+	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI)
+	mv bin/golangci-lint $@

@@ -1,0 +1,53 @@
+package sample
+
+import (
+	"bytes"
+	"image/jpeg"
+	"image/png"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// album draws pictures when they are asked for, and remembers some.
+type album struct {
+	mu    sync.Mutex
+	drawn map[string][]byte
+}
+
+const remembered = 64
+
+// picture is the file of an address such as …/sails-dusk-7.jpg: motif, hour and
+// a number, each of which has a scene of its own; nil if that is no scene.
+func (a *album) picture(address string) []byte {
+	name := address[strings.LastIndexByte(address, '/')+1:]
+	parts := regexp.MustCompile(`^([a-z]+)(?:-([a-z]+))?-([0-9]{1,5})\.(jpg|png)$`).FindStringSubmatch(name)
+	if parts == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if body := a.drawn[name]; body != nil {
+		return body
+	}
+	number, err := strconv.Atoi(parts[3])
+	if err != nil {
+		return nil
+	}
+	m := scene(parts[1], parts[2], uint64(number))
+	var b bytes.Buffer
+	if parts[4] == "png" {
+		err = png.Encode(&b, m)
+	} else {
+		err = jpeg.Encode(&b, m, &jpeg.Options{Quality: 84})
+	}
+	if err != nil {
+		return nil
+	}
+	if a.drawn == nil || len(a.drawn) >= remembered {
+		a.drawn = map[string][]byte{}
+	}
+	a.drawn[name] = b.Bytes()
+	return b.Bytes()
+}

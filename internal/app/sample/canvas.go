@@ -1,0 +1,114 @@
+package sample
+
+import (
+	"image"
+	"image/color"
+	"image/draw"
+	"math"
+	"math/rand/v2"
+
+	"golang.org/x/image/vector"
+)
+
+const (
+	sceneWidth  = 1200
+	sceneHeight = 750
+	horizon     = 440
+)
+
+// canvas is a picture under way.
+type canvas struct {
+	*image.RGBA
+	rand *rand.Rand
+	hour hour
+}
+
+// hour is the colours of a time of day.
+type hour struct {
+	high, middle, low color.RGBA // sky, from the top to the horizon
+	light             color.RGBA // sun or moon, and its way over the water
+	far, near         color.RGBA // land
+	water, deep       color.RGBA
+	dark              color.RGBA // what stands against the light
+}
+
+func hex(v uint32) color.RGBA { return color.RGBA{byte(v >> 16), byte(v >> 8), byte(v), 255} }
+
+func hourOf(name string) hour {
+	switch name {
+	case "dawn":
+		return hour{hex(0x5b7fa6), hex(0xe8b9a6), hex(0xfbe3c4), hex(0xfff3d8), hex(0x9d95ad), hex(0x5c6178), hex(0xdcb8ae), hex(0x4c6a86), hex(0x2e3448)}
+	case "dusk":
+		return hour{hex(0x2b3566), hex(0xc8596b), hex(0xf7b267), hex(0xffe2a8), hex(0x6d4a72), hex(0x33284a), hex(0xd98a68), hex(0x2f3560), hex(0x1d1930)}
+	case "night":
+		return hour{hex(0x070d22), hex(0x14224a), hex(0x2d4677), hex(0xf4f1dc), hex(0x1b2a4d), hex(0x0e1730), hex(0x29406c), hex(0x0a1228), hex(0x070b18)}
+	case "storm":
+		return hour{hex(0x39434d), hex(0x6a7780), hex(0xa7b1b0), hex(0xe3e6dc), hex(0x5c6a70), hex(0x3a464c), hex(0x7e8f90), hex(0x2c3a41), hex(0x20282d)}
+	}
+	return hour{hex(0x2f79b8), hex(0x83b9de), hex(0xdcecf0), hex(0xfffbe8), hex(0x8fb0b8), hex(0x4d7f6b), hex(0x7fb6c4), hex(0x1f5f83), hex(0x24384a)}
+}
+
+func mix(a, b color.RGBA, t float64) color.RGBA {
+	t = min(max(t, 0), 1)
+	between := func(a, b byte) byte { return byte(float64(a) + (float64(b)-float64(a))*t + 0.5) }
+	return color.RGBA{between(a.R, b.R), between(a.G, b.G), between(a.B, b.B), 255}
+}
+
+// thin is a colour that lets some of what is below through.
+func thin(c color.RGBA, alpha float64) color.NRGBA {
+	return color.NRGBA{c.R, c.G, c.B, byte(min(max(alpha, 0), 1) * 255)}
+}
+
+// rows paints the rows from one height to another, from one colour to the other.
+func (c *canvas) rows(from, to int, top, bottom color.RGBA) {
+	for y := from; y < to; y++ {
+		row := image.Rect(0, y, sceneWidth, y+1)
+		draw.Draw(c.RGBA, row, image.NewUniform(mix(top, bottom, float64(y-from)/float64(to-from))), image.Point{}, draw.Src)
+	}
+}
+
+// fill paints a polygon: x and y in turn.
+func (c *canvas) fill(paint color.Color, points ...float64) {
+	left, top, right, bottom := sceneWidth, sceneHeight, 0, 0
+	for i := 0; i < len(points); i += 2 {
+		left, right = min(left, int(points[i])), max(right, int(points[i])+1)
+		top, bottom = min(top, int(points[i+1])), max(bottom, int(points[i+1])+1)
+	}
+	box := image.Rect(left, top, right, bottom).Intersect(c.Rect)
+	if box.Empty() {
+		return
+	}
+	r := vector.NewRasterizer(box.Dx(), box.Dy())
+	at := func(i int) (float32, float32) {
+		return float32(points[i] - float64(box.Min.X)), float32(points[i+1] - float64(box.Min.Y))
+	}
+	r.MoveTo(at(0))
+	for i := 2; i < len(points); i += 2 {
+		r.LineTo(at(i))
+	}
+	r.ClosePath()
+	r.Draw(c.RGBA, box, image.NewUniform(paint), image.Point{})
+}
+
+// oval paints an ellipse about a place.
+func (c *canvas) oval(paint color.Color, x, y, wide, tall float64) {
+	var points []float64
+	for i := range 48 {
+		sin, cos := math.Sincos(float64(i) * math.Pi / 24)
+		points = append(points, x+wide*cos, y+tall*sin)
+	}
+	c.fill(paint, points...)
+}
+
+func (c *canvas) box(paint color.Color, x, y, wide, tall float64) {
+	c.fill(paint, x, y, x+wide, y, x+wide, y+tall, x, y+tall)
+}
+
+// line paints a straight stroke.
+func (c *canvas) line(paint color.Color, width, x1, y1, x2, y2 float64) {
+	long := math.Hypot(x2-x1, y2-y1)
+	dx, dy := (y2-y1)/long*width/2, (x1-x2)/long*width/2
+	c.fill(paint, x1+dx, y1+dy, x2+dx, y2+dy, x2-dx, y2-dy, x1-dx, y1-dy)
+}
+
+func (c *canvas) between(a, b float64) float64 { return a + c.rand.Float64()*(b-a) }

@@ -1,0 +1,134 @@
+// Package sample is a small web of our own to try Courant with: a newspaper that
+// publishes while one watches, a town hall, a feed with every fault, and one that
+// speaks for others. It lives on loopback, needs nothing from outside, and says
+// the same at the same time of day.
+package sample
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Web is the sites. Open, then Run.
+type Web struct {
+	Port int              // of the first site, the others' follow; free ones if 0 or taken
+	Now  func() time.Time // time.Now unless set
+
+	started time.Time
+	sites   []site
+	album   album
+}
+
+// site is one site at its own address.
+type site struct {
+	name, feed string // of the source, and the path of its feed
+	listener   net.Listener
+	origin     string
+	handler    http.Handler
+}
+
+// Source is a feed of the sample.
+type Source struct{ Name, URL string }
+
+// Names are those of all sources that the sample ever adds.
+func Names() []string {
+	return []string{"sample-news", "sample-town", "sample-broken", "sample-foreign"}
+}
+
+// Open takes the addresses.
+func (w *Web) Open() error {
+	if w.Now == nil {
+		w.Now = time.Now
+	}
+	w.started = w.Now()
+	feeds := []string{"/feed.xml", "/notices.atom", "/rss", "/megaphone.xml"}
+	for i, name := range Names() {
+		s := site{name: name, feed: feeds[i]}
+		if err := s.listen(i, w.Port); err != nil {
+			return errors.Join(fmt.Errorf("sample web: %w", err), w.close())
+		}
+		w.sites = append(w.sites, s)
+	}
+	news := w.sites[0].origin
+	w.sites[0].handler = w.courier(news)
+	w.sites[1].handler = w.town(w.sites[1].origin, news)
+	w.sites[2].handler = w.broken(w.sites[2].origin)
+	w.sites[3].handler = w.gull(w.sites[3].origin, news)
+	return nil
+}
+
+// listen gives every site an address of its own, so that each is a host of its
+// own: whoever owns a host speaks for it. Where loopback has one address only,
+// the later sites go by the name localhost.
+func (s *site) listen(i, first int) (err error) {
+	port := first + i
+	if first == 0 {
+		port = 0
+	}
+	host := fmt.Sprintf("127.0.0.%d", i+1)
+	name := host
+	for _, try := range []struct {
+		host string
+		port int
+	}{{host, port}, {host, 0}, {"127.0.0.1", port}, {"127.0.0.1", 0}} {
+		if s.listener, err = net.Listen("tcp4", fmt.Sprintf("%s:%d", try.host, try.port)); err != nil {
+			continue
+		}
+		if try.host != host {
+			name = "localhost"
+		}
+		s.origin = fmt.Sprintf("http://%s:%d", name, s.listener.Addr().(*net.TCPAddr).Port)
+		return nil
+	}
+	return err
+}
+
+// Sources are the feeds, one of each site.
+func (w *Web) Sources() (out []Source) {
+	for _, s := range w.sites {
+		out = append(out, Source{s.name, s.origin + s.feed})
+	}
+	return out
+}
+
+// Addresses are where the sites listen: IP:port.
+func (w *Web) Addresses() (out []string) {
+	for _, s := range w.sites {
+		out = append(out, s.listener.Addr().String())
+	}
+	return out
+}
+
+// Run serves until ctx ends.
+func (w *Web) Run(ctx context.Context) error {
+	ended := make(chan error, len(w.sites))
+	var servers []*http.Server
+	for _, s := range w.sites {
+		server := &http.Server{Handler: s.handler, ReadHeaderTimeout: 10 * time.Second}
+		servers = append(servers, server)
+		go func() { ended <- server.Serve(s.listener) }()
+	}
+	<-ctx.Done()
+	var errs []error
+	for _, server := range servers {
+		errs = append(errs, server.Close())
+	}
+	for range servers {
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (w *Web) close() error {
+	var errs []error
+	for _, s := range w.sites {
+		errs = append(errs, s.listener.Close())
+	}
+	return errors.Join(errs...)
+}

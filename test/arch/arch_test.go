@@ -1,0 +1,71 @@
+package arch
+
+import (
+	"os"
+	"testing"
+
+	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/port/store/storetest"
+)
+
+const root = "../.."
+
+func tree(t *testing.T) []file {
+	t.Helper()
+	files, err := load(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// report fails the test with one line a finding.
+func report(t *testing.T, found []string) {
+	t.Helper()
+	for _, f := range found {
+		t.Error(f)
+	}
+}
+
+func TestEveryFile(t *testing.T) {
+	files := tree(t)
+	for name, check := range map[string]func(file) []string{
+		"lies in a layer of the layout":              placeless,
+		"imports what its place allows":              wrongImports,
+		"keeps the limits of length and depth":       tooLarge,
+		"has no init, stray context or sleep":        unwanted,
+		"keeps its statements in its package's file": strayed,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, f := range files {
+				report(t, check(f))
+			}
+		})
+	}
+}
+
+func TestEveryPackageSaysWhatItGives(t *testing.T) { report(t, undescribed(tree(t))) }
+
+func TestEveryDependencyHasAHomeAndAReason(t *testing.T) {
+	goMod, err := os.ReadFile(root + "/go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := tree(t)
+	report(t, dependencies(string(goMod), files))
+	report(t, needless(files))
+}
+
+func TestEveryStatementIsOneForBothDatabases(t *testing.T) {
+	all := statements(tree(t))
+	if len(all) < 50 {
+		t.Errorf("only %d statements were found", len(all))
+	}
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		for _, q := range all {
+			if err := s.Prepare(t.Context(), q.text); err != nil {
+				t.Errorf("%s: %s: %v", q.at, q.name, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,169 @@
+package arch
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// planted is a small tree with one fault in each file.
+func planted(t *testing.T, name, text string) []file {
+	t.Helper()
+	files, err := load(fstest.MapFS{name: {Data: []byte(text)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func TestForbiddenImportsAreNamed(t *testing.T) {
+	for _, c := range []struct{ name, imports, named string }{
+		{"courant.go", module + "/internal/kit/link", "the vocabulary may not import internal/kit/link"},
+		{"courant.go", "golang.org/x/text/language", "golang.org/x/text/language has its home elsewhere"},
+		{"internal/kit/link/a.go", module + "/internal/port/store", "internal/kit/link may not import internal/port/store"},
+		{"internal/kit/link/a_test.go", module + "/internal/port/store/storetest", "may not import"},
+		{"internal/read/feed/a.go", module + "/internal/flow", "internal/read/feed may not import internal/flow"},
+		{"internal/port/bus/a.go", module + "/internal/port/store", "internal/port/bus may not import internal/port/store"},
+		{"internal/port/bus/a.go", module + "/internal/read/feed", "may not import internal/read/feed"},
+		{"internal/flow/a.go", module + "/internal/port/bus/membus", "internal/flow may not import internal/port/bus/membus"},
+		{"internal/stage/parse/a.go", module + "/internal/stage/robot", "internal/stage/parse may not import internal/stage/robot"},
+		{"internal/stage/parse/a.go", module + "/internal/port/store/sqlite", "may not import internal/port/store/sqlite"},
+		{"internal/stage/parse/a.go", module + "/internal/front/api", "may not import internal/front/api"},
+		{"internal/stage/parse/a_test.go", module + "/internal/stage/robot/client", "may not import internal/stage/robot/client"},
+		{"internal/front/api/a.go", module + "/internal/stage/pages", "may not import internal/stage/pages"},
+		{"internal/front/api/a.go", module + "/internal/front/serve", "may not import internal/front/serve"},
+		{"internal/front/api/a.go", module + "/internal/app", "may not import internal/app"},
+		{"cmd/courant/a.go", module + "/internal/port/store", "may not import internal/port/store"},
+		{"internal/app/a.go", "github.com/nats-io/nats.go", "nats.go has its home elsewhere"},
+		{"internal/app/a.go", "github.com/jackc/pgx/v5/pgxpool", "pgxpool has its home elsewhere"},
+		{"internal/front/api/a.go", "golang.org/x/net/html", "golang.org/x/net/html has its home elsewhere"},
+		{"internal/stage/robot/client/a.go", "golang.org/x/net/html/charset", "charset has its home elsewhere"},
+		{"internal/stage/robot/a.go", "github.com/andybalholm/brotli", "brotli has its home elsewhere"},
+		{"internal/stage/parse/a.go", "example.org/left/pad", "example.org/left/pad has its home elsewhere"},
+	} {
+		files := planted(t, c.name, "package a\n\nimport _ \""+c.imports+"\"\n")
+		if got := wrongImports(files[0]); len(got) != 1 || !strings.HasPrefix(got[0], c.name+":3: ") || !strings.Contains(got[0], c.named) {
+			t.Errorf("%s imports %s: got %q", c.name, c.imports, got)
+		}
+	}
+}
+
+func TestAllowedImportsPass(t *testing.T) {
+	for _, c := range []struct{ name, imports string }{
+		{"courant.go", "net/http"},
+		{"internal/kit/link/a.go", module + "/internal/kit/charset"},
+		{"internal/read/feed/a.go", module + "/internal/read/list"},
+		{"internal/port/store/storetest/a.go", module + "/internal/port/store/postgres"},
+		{"internal/port/store/a.go", "github.com/pressly/goose/v3"},
+		{"internal/flow/a.go", module + "/internal/port/bus"},
+		{"internal/stage/robot/a.go", module + "/internal/stage/robot/client"},
+		{"internal/stage/robot/client/a.go", module + "/internal/stage/robot/rules"},
+		{"internal/stage/robot/a_test.go", module + "/internal/port/bus/membus"},
+		{"internal/front/api/a_test.go", "golang.org/x/net/html"},
+		{"internal/app/a.go", module + "/internal/port/store/sqlite"},
+		{"cmd/courant/a.go", module + "/internal/front/api"},
+		{"test/sim/a.go", module + "/internal/stage/pages"},
+	} {
+		files := planted(t, c.name, "package a\n\nimport _ \""+c.imports+"\"\n")
+		if got := append(wrongImports(files[0]), placeless(files[0])...); got != nil {
+			t.Errorf("%s imports %s: got %q", c.name, c.imports, got)
+		}
+	}
+}
+
+func TestFaultsAreNamed(t *testing.T) {
+	lines := func(n int) string { return strings.Repeat("\t_ = 0\n", n) }
+	for _, c := range []struct{ what, name, text, named string }{
+		{"a place outside the layout", "internal/util/a.go", "package util\n", "internal/util/a.go: the layout has no such place"},
+		{"501 lines", "a.go", "package a\n" + strings.Repeat("//\n", 500), "a.go: 501 lines, more than 500"},
+		{"a function of 61 lines", "a.go", "package a\n\nfunc long() {\n" + lines(59) + "}\n", "a.go:3: long has 61 lines, more than 60"},
+		{"a block nested five deep", "a.go", nested(5), "a.go:8: nested more than 4 deep"},
+		{"a block nested five deep in a literal", "a.go", "package a\n\nvar f = func() {\n" + blocks(5) + "}\n", "a.go:8: nested more than 4 deep"},
+		{"an init function", "a.go", "package a\n\nfunc init() {}\n", "a.go:3: an init function"},
+		{"a context out of nowhere", "a.go", "package a\n\nvar ctx = context.Background()\n", "a.go:3: context.Background outside main"},
+		{"sleeping", "a.go", "package a\n\nfunc f() { time.Sleep(1) }\n", "a.go:3: time.Sleep"},
+		{"sleeping in a test", "a_test.go", "package a\n\nfunc f() { time.Sleep(1) }\n", "a_test.go:3: time.Sleep"},
+		{"a statement elsewhere", "a.go", "package a\n\nconst q = `UPDATE hosts SET part = 1`\n", "a.go:3: a statement outside sql.go"},
+	} {
+		f := planted(t, c.name, c.text)[0]
+		got := slices.Concat(placeless(f), tooLarge(f), unwanted(f), strayed(f))
+		if len(got) != 1 || !strings.HasPrefix(got[0], c.named) {
+			t.Errorf("%s: got %q", c.what, got)
+		}
+	}
+}
+
+func TestWhatKeepsTheLimitsPasses(t *testing.T) {
+	for what, text := range map[string]string{
+		"500 lines":                "package a\n" + strings.Repeat("//\n", 499),
+		"a function of 60 lines":   "package a\n\nfunc f() {\n" + strings.Repeat("\t_ = 0\n", 58) + "}\n",
+		"a block nested four deep": nested(4),
+		"else if, five times":      "package a\n\nfunc f() {\n\tif a {\n\t} else if b {\n\t} else if c {\n\t} else if d {\n\t} else if e {\n\t}\n}\n",
+		"a method called init":     "package a\n\nfunc (a) init() {}\n",
+	} {
+		f := planted(t, "a.go", text)[0]
+		if got := slices.Concat(tooLarge(f), unwanted(f)); got != nil {
+			t.Errorf("%s: got %q", what, got)
+		}
+	}
+	said := "package a\n\nfunc f() {\n\ttime.Sleep(1) // the server has no other sign\n}\n"
+	if got := unwanted(planted(t, "a_test.go", said)[0]); got != nil {
+		t.Errorf("a test that says why it sleeps: %q", got)
+	}
+	bubble := "package a\n\nimport \"testing/synctest\"\n\nfunc f() { time.Sleep(1) }\n"
+	if got := unwanted(planted(t, "a_test.go", bubble)[0]); got != nil {
+		t.Errorf("a test in fake time: %q", got)
+	}
+}
+
+// nested is a file with so many blocks inside each other.
+func nested(n int) string { return "package a\n\nfunc f() {\n" + blocks(n) + "}\n" }
+
+func blocks(n int) string { return strings.Repeat("for {\n", n) + strings.Repeat("}\n", n) }
+
+func TestAPackageWithoutAWordIsNamed(t *testing.T) {
+	for text, named := range map[string]bool{
+		"package a\n":                           true,
+		"// This is a.\npackage a\n":            true,
+		"// Package b does.\npackage a\n":       true,
+		"// Package a does.\npackage a\n":       false,
+		"// Command a does.\npackage main\n":    false,
+		"// Package main does.\npackage main\n": true,
+	} {
+		got := undescribed(planted(t, "internal/kit/a/a.go", text))
+		if (len(got) == 1) != named {
+			t.Errorf("%q: got %q", text, got)
+		}
+	}
+}
+
+func TestDependenciesWithoutAReasonAreNamed(t *testing.T) {
+	const begin = "module x\n\nrequire (\n\tgithub.com/spf13/cobra v1.0.0\n"
+	files := planted(t, "cmd/courant/a.go", "package main\n\nimport (\n\t_ \"github.com/spf13/cobra\"\n\t_ \"example.org/pad/left\"\n)\n")
+	for _, c := range []struct{ what, mod, named string }{
+		{"direct", begin + "\texample.org/pad v1.0.0\n)\n", "go.mod: example.org/pad has no row"},
+		{"direct, marked indirect", begin + "\texample.org/pad v1.0.0 // indirect\n)\n", "go.mod: example.org/pad has no row"},
+		{"not required", begin + ")\n", "cmd/courant/a.go:5: go.mod does not require example.org/pad/left"},
+	} {
+		if got := dependencies(c.mod, files); len(got) != 1 || !strings.HasPrefix(got[0], c.named) {
+			t.Errorf("%s: got %q", c.what, got)
+		}
+	}
+	replaced := begin + ")\nreplace github.com/spf13/cobra => ../cobra\n"
+	files = planted(t, "cmd/courant/a.go", "package main\n\nimport _ \"github.com/spf13/cobra\"\n")
+	if got := dependencies(replaced, files); len(got) != 1 || !strings.Contains(got[0], "replace") {
+		t.Errorf("replace: got %q", got)
+	}
+	if got := needless(files); len(got) != len(homes)-1 {
+		t.Errorf("%d of %d rows that nothing needs are named", len(got), len(homes)-1)
+	}
+}
+
+func TestStatementsArePutTogether(t *testing.T) {
+	text := "package a\n\nconst (\n\tcolumns = `a, ` + `b`\n\tall = `SELECT ` + columns + ` FROM x`\n\tlabel = `none`\n)\n"
+	got := statements(planted(t, "internal/stage/a/sql.go", text))
+	if len(got) != 1 || got[0].name != "all" || got[0].text != "SELECT a, b FROM x" || got[0].at != "internal/stage/a/sql.go:5" {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -1,0 +1,116 @@
+package arch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Roots of the layers.
+const (
+	kit    = "internal/kit"
+	read   = "internal/read"
+	port   = "internal/port"
+	flow   = "internal/flow"
+	stages = "internal/stage"
+	fronts = "internal/front"
+	app    = "internal/app"
+)
+
+// wrongImports names the imports that the file's place does not allow: of our
+// own packages by the table of layers, of others by the table of homes.
+func wrongImports(f file) []string {
+	var wrong []string
+	paths, at := f.imports()
+	for i, p := range paths {
+		to, ok := ours(p)
+		switch {
+		case ok && !allowed(f, to):
+			wrong = append(wrong, fmt.Sprintf("%s: %s may not import %s", at[i], placeOf(f.dir()), to))
+		case !ok && !standard(p) && !atHome(f, p):
+			wrong = append(wrong, fmt.Sprintf("%s: %s has its home elsewhere, see test/arch/homes.go", at[i], p))
+		}
+	}
+	return wrong
+}
+
+func placeOf(dir string) string {
+	if dir == "" {
+		return "the vocabulary"
+	}
+	return dir
+}
+
+// allowed reads the rule for an import within the tree off the two paths. Every
+// package may import the vocabulary and its own parts; tests may use all that
+// the ports bring, drivers, suites and saboteurs.
+func allowed(f file, to string) bool {
+	from := f.dir()
+	switch {
+	case from == to:
+		return true // an external test of the package
+	case from == "":
+		return false
+	case to == "":
+		return true
+	case strings.HasSuffix(f.path, "_test.go") && within(to, port) && !within(from, kit) && !within(from, read):
+		return true
+	}
+	switch layer(from) {
+	case "test", app:
+		return true
+	case "cmd":
+		return under(to, app, fronts, kit, read)
+	case kit:
+		return within(to, kit)
+	case read:
+		return under(to, kit, read)
+	case port:
+		return within(to, kit) || portOf(to) == portOf(from)
+	case flow:
+		return isPort(to)
+	case stages, fronts:
+		return under(to, kit, read, flow, unit(from)) || isPort(to)
+	}
+	return false
+}
+
+// layer is the root of the layer that a folder belongs to, "" if none.
+func layer(dir string) string {
+	for _, root := range []string{"cmd", "test", kit, read, port, flow, stages, fronts, app} {
+		if within(dir, root) {
+			return root
+		}
+	}
+	return ""
+}
+
+func under(dir string, roots ...string) bool {
+	return slices.ContainsFunc(roots, func(root string) bool { return within(dir, root) })
+}
+
+// unit is the one stage, front or port that a folder belongs to, such as
+// internal/stage/robot for internal/stage/robot/client.
+func unit(dir string) string {
+	parts := strings.SplitN(dir, "/", 4)
+	return strings.Join(parts[:min(len(parts), 3)], "/")
+}
+
+// portOf is the port that a folder belongs to, "" if none.
+func portOf(dir string) string {
+	if !within(dir, port) {
+		return ""
+	}
+	return unit(dir)
+}
+
+// isPort says whether a folder is the root of a port and no driver.
+func isPort(dir string) bool { return dir != port && portOf(dir) == dir }
+
+// placeless names the files that lie in no layer of the table.
+func placeless(f file) []string {
+	if f.dir() == "" || layer(f.dir()) != "" {
+		return nil
+	}
+	return []string{f.path + ": the layout has no such place, see DESIGN's table"}
+}

@@ -1,0 +1,99 @@
+package arch
+
+import (
+	"go/ast"
+	"go/token"
+	"path"
+	"regexp"
+	"strconv"
+)
+
+// statement is an SQL statement that a package keeps in its sql.go.
+type statement struct{ at, name, text string }
+
+var (
+	isSQL = regexp.MustCompile(`^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\s`)
+	// whole is what a literal outside sql.go must not look like.
+	whole = regexp.MustCompile(`^\s*(SELECT\s.*\sFROM\s|INSERT INTO\s|UPDATE\s\w+\sSET\s|DELETE FROM\s)`)
+)
+
+// statements are the constants of the sql.go files, put together, save those
+// that are only parts of others.
+func statements(files []file) []statement {
+	var out []statement
+	for _, f := range files {
+		if path.Base(f.path) != "sql.go" || within(f.dir(), "test") {
+			continue
+		}
+		c := constants{values: map[string]ast.Expr{}, part: map[string]bool{}}
+		var names []*ast.Ident
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok || len(spec.Values) != len(spec.Names) {
+				return true
+			}
+			for i, name := range spec.Names {
+				c.values[name.Name] = spec.Values[i]
+				names = append(names, name)
+			}
+			return true
+		})
+		for _, name := range names {
+			c.text(c.values[name.Name])
+		}
+		for _, name := range names {
+			if text, ok := c.text(c.values[name.Name]); ok && !c.part[name.Name] && isSQL.MatchString(text) {
+				out = append(out, statement{f.at(name.Pos()), name.Name, text})
+			}
+		}
+	}
+	return out
+}
+
+// constants puts string constants of one file together.
+type constants struct {
+	values map[string]ast.Expr
+	part   map[string]bool // those that others are made of
+}
+
+// text is the value of a string expression; false if it is none.
+func (c constants) text(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(e.Value)
+		return text, err == nil && e.Kind == token.STRING
+	case *ast.ParenExpr:
+		return c.text(e.X)
+	case *ast.Ident:
+		c.part[e.Name] = true
+		value, ok := c.values[e.Name]
+		if !ok {
+			return "", false
+		}
+		return c.text(value)
+	case *ast.BinaryExpr:
+		left, ok := c.text(e.X)
+		right, also := c.text(e.Y)
+		return left + right, ok && also && e.Op == token.ADD
+	}
+	return "", false
+}
+
+// strayed names the statements that do not lie in their package's sql.go.
+func strayed(f file) []string {
+	if path.Base(f.path) == "sql.go" || f.tests() || within(f.dir(), port) {
+		return nil
+	}
+	var out []string
+	ast.Inspect(f.syntax, func(n ast.Node) bool {
+		lit, ok := n.(*ast.BasicLit)
+		if !ok || lit.Kind != token.STRING {
+			return true
+		}
+		if text, err := strconv.Unquote(lit.Value); err == nil && whole.MatchString(text) {
+			out = append(out, f.at(lit.Pos())+": a statement outside sql.go")
+		}
+		return true
+	})
+	return out
+}
