@@ -27,6 +27,7 @@ type Config struct {
 	HTTP     HTTP            `toml:"http"`
 	Log      Log             `toml:"log"`
 	Store    StoreConfig     `toml:"store"`
+	Blob     BlobConfig      `toml:"blob"`
 	Bus      BusConfig       `toml:"bus"`
 	Schedule schedule.Config `toml:"schedule"`
 	Robot    robot.Config    `toml:"robot"`
@@ -53,6 +54,11 @@ type Log struct {
 type StoreConfig struct {
 	URL   string `toml:"url" comment:"postgres://…; a SQLite file in the data folder unless set"`
 	Conns int    `toml:"connections" comment:"to PostgreSQL"`
+}
+
+// BlobConfig says where downloads and pictures are kept.
+type BlobConfig struct {
+	Dir string `toml:"dir" comment:"folder; all processes of one platform need the same one. In the data folder unless set"`
 }
 
 // BusConfig says what carries the messages.

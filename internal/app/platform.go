@@ -70,7 +70,8 @@ func (p *Platform) openStore(ctx context.Context, dir string) (err error) {
 }
 
 func (p *Platform) openBlobs(_ context.Context, dir string) error {
-	d, err := folder.Open(folder.Folder{Dir: filepath.Join(dir, "blobs"), Full: store.ErrFull})
+	where := cmp.Or(p.Config.Blob.Dir, filepath.Join(dir, "blobs"))
+	d, err := folder.Open(folder.Folder{Dir: where, Full: store.ErrFull})
 	if err == nil {
 		p.Blobs = blob.Bucket{Driver: d}
 		p.close = append(p.close, d.Close)

@@ -44,12 +44,11 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, held.Close()) }()
 	if o.Sample {
-		web, stop, err := startSample(ctx, &c)
-		if err != nil {
+		var stop func() error
+		if o.sample, stop, err = startSample(ctx, &c); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, stop()) }()
-		o.sample = web
 	}
 	p, err := Open(ctx, c, o.Data, NewLog(c.Log, os.Stderr))
 	if err != nil {

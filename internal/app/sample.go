@@ -46,7 +46,7 @@ func startSample(ctx context.Context, c *Config) (web *sample.Web, stop func() e
 func (p *Platform) addSample(ctx context.Context, web *sample.Web) error {
 	var sources []api.NewSource
 	for _, s := range web.Sources() {
-		sources = append(sources, api.NewSource{Name: s.Name, URL: s.URL})
+		sources = append(sources, api.NewSource{Name: s.Name, Title: s.Title, URL: s.URL})
 	}
 	added, err := p.api().Add(ctx, sources)
 	if err != nil {

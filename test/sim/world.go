@@ -33,7 +33,9 @@ func (a *article) path() string { return fmt.Sprintf("/a/%d", a.n) }
 func (a *article) url() string { return fmt.Sprintf("http://h%d.test%s", a.host, a.path()) }
 
 // text is what the body says, the same on no other address or revision.
-func (a *article) text() string { return fmt.Sprintf("Body of %s in revision %d.", a.url(), a.revision) }
+func (a *article) text() string {
+	return fmt.Sprintf("Body of %s in revision %d.", a.url(), a.revision)
+}
 
 // world is the web: hosts with a feed, articles and pictures each. One host's
 // second feed carries articles of the first one's in the same words; the last

@@ -64,16 +64,29 @@ func read(name, origin string) []article {
 
 // show gives the article a picture; charts are PNG, scenes JPEG.
 func (a *article) show(origin, scene string, seed int) {
-	motif, hour, _ := strings.Cut(scene, " ")
-	a.Kind, a.Alt = "image/jpeg", "Drawing: "+motif
-	if hour != "" {
-		a.Alt += " at " + hour
-	}
+	motif, when, _ := strings.Cut(scene, " ")
+	a.Kind, a.Alt = "image/jpeg", caption(motif, when)
 	suffix := "jpg"
 	if motif == "chart" {
 		a.Kind, suffix = "image/png", "png"
 	}
 	a.Picture = fmt.Sprintf("%s/pictures/%s-%d.%s", origin, strings.ReplaceAll(scene, " ", "-"), seed, suffix)
+}
+
+// caption says in words what a scene shows.
+func caption(motif, when string) string {
+	what := map[string]string{
+		"sails": "Sails in the bay", "boat": "A cutter in the bay", "lighthouse": "The light on Kestrel Head", "town": "Rope Street from the water",
+		"gulls": "Gulls over the bay", "hills": "The hills behind the Holms", "cranes": "The cranes on the old quay",
+		"harbour": "The breakwater", "storm": "The bay on a rough day", "night": "The bay by moonlight", "chart": "The height of the water this week",
+	}[motif]
+	switch when {
+	case "":
+		return what
+	case "day":
+		return what + ", by day"
+	}
+	return what + ", at " + when
 }
 
 func paragraphs(text string) string {

@@ -6,8 +6,7 @@ import (
 	"image/draw"
 	"math"
 	"math/rand/v2"
-
-	"golang.org/x/image/vector"
+	"slices"
 )
 
 const (
@@ -67,27 +66,66 @@ func (c *canvas) rows(from, to int, top, bottom color.RGBA) {
 	}
 }
 
-// fill paints a polygon: x and y in turn.
+// fill paints a polygon, x and y in turn, with soft edges.
 func (c *canvas) fill(paint color.Color, points ...float64) {
-	left, top, right, bottom := sceneWidth, sceneHeight, 0, 0
-	for i := 0; i < len(points); i += 2 {
-		left, right = min(left, int(points[i])), max(right, int(points[i])+1)
-		top, bottom = min(top, int(points[i+1])), max(bottom, int(points[i+1])+1)
+	top, bottom := float64(sceneHeight), 0.0
+	for i := 1; i < len(points); i += 2 {
+		top, bottom = min(top, points[i]), max(bottom, points[i])
 	}
-	box := image.Rect(left, top, right, bottom).Intersect(c.Rect)
-	if box.Empty() {
-		return
+	p := color.NRGBAModel.Convert(paint).(color.NRGBA)
+	cover := make([]float64, sceneWidth)
+	for y := max(int(top), 0); y < min(int(bottom)+1, sceneHeight); y++ {
+		left, right := sceneWidth, 0
+		for i := range softness {
+			line := crossings(points, float64(y)+(float64(i)+0.5)/softness)
+			for ; len(line) > 1; line = line[2:] {
+				from, to := spread(cover, line[0], line[1])
+				left, right = min(left, from), max(right, to)
+			}
+		}
+		for x := left; x < right; x++ {
+			c.blend(x, y, p, cover[x]/softness)
+			cover[x] = 0
+		}
 	}
-	r := vector.NewRasterizer(box.Dx(), box.Dy())
-	at := func(i int) (float32, float32) {
-		return float32(points[i] - float64(box.Min.X)), float32(points[i+1] - float64(box.Min.Y))
+}
+
+// softness is into how many lines a row is cut.
+const softness = 4
+
+// crossings are where a polygon's edges cross a height, from left to right.
+func crossings(points []float64, y float64) (out []float64) {
+	n := len(points)
+	for i := 0; i < n; i += 2 {
+		x1, y1, x2, y2 := points[i], points[i+1], points[(i+2)%n], points[(i+3)%n]
+		if (y1 <= y) != (y2 <= y) {
+			out = append(out, x1+(y-y1)/(y2-y1)*(x2-x1))
+		}
 	}
-	r.MoveTo(at(0))
-	for i := 2; i < len(points); i += 2 {
-		r.LineTo(at(i))
+	slices.Sort(out)
+	return out
+}
+
+// spread adds a stretch of a line to the pixels that it covers, and returns
+// which these are.
+func spread(cover []float64, from, to float64) (first, end int) {
+	from, to = max(from, 0), min(to, float64(len(cover)))
+	if from >= to {
+		return len(cover), 0
 	}
-	r.ClosePath()
-	r.Draw(c.RGBA, box, image.NewUniform(paint), image.Point{})
+	first, end = int(from), int(math.Ceil(to))
+	for x := first; x < end; x++ {
+		cover[x] += min(to, float64(x+1)) - max(from, float64(x))
+	}
+	return first, end
+}
+
+func (c *canvas) blend(x, y int, p color.NRGBA, cover float64) {
+	t := int(min(cover, 1)*float64(p.A)*257 + 0.5) // of 65535
+	pix := c.Pix[c.PixOffset(x, y):][:3]
+	for i, v := range [3]byte{p.R, p.G, p.B} {
+		pix[i] += byte((int(v) - int(pix[i])) * t / 65535)
+	}
 }
 
 // oval paints an ellipse about a place.

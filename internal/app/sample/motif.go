@@ -49,6 +49,7 @@ func (c *canvas) boat(x, y, size float64) {
 	c.line(c.hour.dark, s(3), x+s(62), y-s(205), x-s(110), y-s(108))
 }
 
+// lighthouse stands on a rock and throws its beam to the left.
 func (c *canvas) lighthouse(x float64) {
 	rock := mix(c.hour.near, c.hour.dark, 0.55)
 	for i := range 9 {
@@ -101,6 +102,7 @@ func (c *canvas) town() {
 	c.boat(c.between(300, 800), 640, 0.55)
 }
 
+// crane is a harbour crane against the light.
 func (c *canvas) crane(x, size float64) {
 	s := func(v float64) float64 { return v * size }
 	ink, foot := c.hour.dark, 605.0

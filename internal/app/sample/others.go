@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	"golang.org/x/text/encoding/charmap"
 )
 
 // town is the town hall: an Atom feed of its own notices, and of one article of
@@ -70,16 +68,27 @@ func (w *Web) broken(origin string) http.Handler {
 			dates = append(dates, name, at.Add(-time.Duration(i)*11*time.Hour).Format(time.RFC1123Z))
 		}
 		filled := strings.NewReplacer(append(dates, "ORIGIN", origin)...).Replace(strings.TrimSpace(string(text)))
-		body, err := charmap.Windows1251.NewEncoder().String(filled)
-		if err != nil {
-			http.Error(rw, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		w.respond(rw, r, "text/xml", []byte(body))
+		w.respond(rw, r, "text/xml", windows1251(filled))
 	})
 	mux.HandleFunc("GET /{page}", func(rw http.ResponseWriter, r *http.Request) {
 		w.respond(rw, r, "text/html; charset=utf-8", []byte("<!DOCTYPE html><meta charset=utf-8><title>Маяк</title>"+
 			"<p>Заметка радиокружка «Маяк». Весь текст есть в <a href=/rss>ленте</a>.</p>"))
 	})
 	return mux
+}
+
+// windows1251 encodes Russian text.
+func windows1251(text string) (out []byte) {
+	others := map[rune]byte{'ё': 0xb8, 'Ё': 0xa8, '«': 0xab, '»': 0xbb, '—': 0x97}
+	for _, r := range text {
+		switch {
+		case r < 0x80:
+			out = append(out, byte(r))
+		case r >= 'А' && r <= 'я':
+			out = append(out, byte(r-'А')+0xc0)
+		default:
+			out = append(out, others[r])
+		}
+	}
+	return out
 }

@@ -25,14 +25,14 @@ type Web struct {
 
 // site is one site at its own address.
 type site struct {
-	name, feed string // of the source, and the path of its feed
-	listener   net.Listener
-	origin     string
-	handler    http.Handler
+	name, title, feed string // of the source, and the path of its feed
+	listener          net.Listener
+	origin            string
+	handler           http.Handler
 }
 
 // Source is a feed of the sample.
-type Source struct{ Name, URL string }
+type Source struct{ Name, Title, URL string }
 
 // Names are those of all sources that the sample ever adds.
 func Names() []string {
@@ -46,8 +46,9 @@ func (w *Web) Open() error {
 	}
 	w.started = w.Now()
 	feeds := []string{"/feed.xml", "/notices.atom", "/rss", "/megaphone.xml"}
+	titles := []string{"The Harbour Courier", "Town hall", "Радиокружок «Маяк»", "The Gull's Megaphone"}
 	for i, name := range Names() {
-		s := site{name: name, feed: feeds[i]}
+		s := site{name: name, title: titles[i], feed: feeds[i]}
 		if err := s.listen(i, w.Port); err != nil {
 			return errors.Join(fmt.Errorf("sample web: %w", err), w.close())
 		}
@@ -90,7 +91,7 @@ func (s *site) listen(i, first int) (err error) {
 // Sources are the feeds, one of each site.
 func (w *Web) Sources() (out []Source) {
 	for _, s := range w.sites {
-		out = append(out, Source{s.name, s.origin + s.feed})
+		out = append(out, Source{s.name, s.title, s.origin + s.feed})
 	}
 	return out
 }

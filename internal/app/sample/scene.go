@@ -20,6 +20,12 @@ func scene(motif, when string, number uint64) image.Image {
 	c.sky(sun, motif)
 	c.hills(motif)
 	c.water(sun)
+	c.foreground(motif)
+	return c.RGBA
+}
+
+// foreground is what the picture is about.
+func (c *canvas) foreground(motif string) {
 	switch motif {
 	case "sails":
 		c.ship(c.between(420, 640), 545, 1)
@@ -49,9 +55,9 @@ func scene(motif, when string, number uint64) image.Image {
 	case "night":
 		c.boat(c.between(300, 700), 560, 0.7)
 	}
-	return c.RGBA
 }
 
+// sky has the light, its glow, clouds, and stars by night.
 func (c *canvas) sky(sun float64, motif string) {
 	h := c.hour
 	c.rows(0, horizon*6/10, h.high, h.middle)
@@ -81,6 +87,7 @@ func (c *canvas) sky(sun float64, motif string) {
 	}
 }
 
+// hills are ridges, the farther the paler.
 func (c *canvas) hills(motif string) {
 	layers := 2
 	height := 60.0
@@ -127,6 +134,7 @@ func (c *canvas) swell() {
 	}
 }
 
+// gull is two wings and a body between them.
 func (c *canvas) gull(x, y, r float64) {
 	bend := c.between(0.25, 0.5)
 	white := mix(c.hour.light, c.hour.dark, 0.06)

@@ -5,6 +5,7 @@ package serve
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -127,7 +128,7 @@ func (s *Serve) find(ctx context.Context, url string) (p found, err error) {
 // missing answers people with a page, in the words of the error.
 func (s *Serve) missing(w http.ResponseWriter, r *http.Request, err error) {
 	status := web.Status(err)
-	if err == errGone {
+	if errors.Is(err, errGone) {
 		status = http.StatusGone
 	}
 	text := err.Error()

@@ -13,10 +13,22 @@ const maxSize = 64 << 20
 
 // The coders have no state between calls and may be used by many at once.
 var (
-	encoder, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2),
-		zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(32<<10)) // a document is a few kilobytes: large tables would cost more to clear than they save
+	encoder    = newEncoder()
 	decoder, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxSize), zstd.WithDecoderConcurrency(2))
 )
+
+// newEncoder has small tables, for a document is a few kilobytes and large ones
+// would cost more to clear than they save. Its first use is here: what it sets
+// up then must not belong to the bubble of a test in fake time.
+func newEncoder() *zstd.Encoder {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2),
+		zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(32<<10))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	e.EncodeAll([]byte{0}, nil)
+	return e
+}
 
 // Encode packs v.
 func Encode(v any) ([]byte, error) {

@@ -7,6 +7,7 @@ package media
 import (
 	"context"
 	"log/slog"
+	"runtime"
 	"time"
 
 	"github.com/courant-platform/courant/internal/flow"
@@ -31,8 +32,8 @@ type Config struct {
 // Defaults are the working values.
 func Defaults() Config {
 	return Config{
-		Pictures: true, Deadline: setting.Duration(1500 * time.Millisecond), Late: setting.Duration(3 * time.Second),
-		Most: 60, Width: 640, Workers: 2,
+		Pictures: true, Deadline: setting.Duration(time.Second), Late: setting.Duration(3 * time.Second),
+		Most: 60, Width: 640, Workers: max(1, runtime.NumCPU()/2), // the other half prints pages
 	}
 }
 
@@ -102,30 +103,49 @@ func (m *Media) due(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var waited []flow.Version
 	for _, d := range late {
-		if d.state == stateFound {
-			err = m.found(ctx, d.Version)
-		} else {
-			err = m.release(ctx, d.Version)
+		if d.state == stateWaiting {
+			waited = append(waited, d.Version)
 		}
-		if err != nil {
+	}
+	if err := m.release(ctx, waited...); err != nil {
+		return err
+	}
+	for _, d := range late {
+		if d.state != stateFound {
+			continue
+		}
+		if err := m.found(ctx, d.Version); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// release lets a document go on without the pictures that it still waits for.
-func (m *Media) release(ctx context.Context, v flow.Version) error {
-	return m.Store.Write(ctx, func(tx *store.Tx) error {
-		n, err := tx.Exec(releaseDocument, v.URL, v.Source, v.AsOf, tx.Now().Add(turnTime).UnixMilli(),
-			step(tx.Now(), "released", "the deadline; some pictures are still missing"))
-		if n == 1 {
-			tx.Emit(flow.DocumentReady.Encode(v))
-			m.Metrics.Add("courant_media_released_total", 1, "by", "deadline")
+// release lets documents go on without the pictures that they still wait for.
+func (m *Media) release(ctx context.Context, documents ...flow.Version) error {
+	if len(documents) == 0 {
+		return nil
+	}
+	var released []flow.Version
+	err := m.Store.Write(ctx, func(tx *store.Tx) error {
+		released = nil
+		line := step(tx.Now(), "released", "the deadline; some pictures are still missing")
+		for _, v := range documents {
+			n, err := tx.Exec(releaseDocument, v.URL, v.Source, v.AsOf, tx.Now().Add(turnTime).UnixMilli(), line)
+			if err != nil {
+				return err
+			}
+			if n == 1 {
+				released = append(released, v)
+			}
 		}
-		return err
+		tx.Emit(flow.DocumentReady.Encode(released...))
+		return nil
 	})
+	m.Metrics.Add("courant_media_released_total", float64(len(released)), "by", "deadline")
+	return err
 }
 
 // answered takes up pictures that have arrived and were not announced.

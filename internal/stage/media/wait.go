@@ -114,7 +114,7 @@ func (m *Media) wait(tx *store.Tx, v flow.Version, needs []need, priority int) e
 	state, due, name := stateReady, turnTime, "complete"
 	note := fmt.Sprintf("%d pictures, all here", len(needs))
 	if missing > 0 {
-		state, due, name = stateWaiting, m.Config.Deadline.Or(1500*time.Millisecond), "waiting"
+		state, due, name = stateWaiting, m.Config.Deadline.Or(time.Second), "waiting"
 		note = fmt.Sprintf("for %d of %d pictures", missing, len(needs))
 	}
 	n, err := tx.Exec(countMissing, v.URL, v.Source, v.AsOf, state, missing, tx.Now().Add(due).UnixMilli(), step(tx.Now(), name, note))

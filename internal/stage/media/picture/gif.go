@@ -86,6 +86,8 @@ func gifData(rest []byte, at int) int {
 	return 0
 }
 
+// examineGIF reads the screen and adds up the frames. One whole frame is enough:
+// the first is what we decode, and browsers show what there is.
 func examineGIF(file []byte) (header, error) {
 	h := header{turn: 1}
 	if gifStart(file) == 0 {
@@ -114,6 +116,7 @@ func examineGIF(file []byte) (header, error) {
 	return h, nil
 }
 
+// stripGIF copies whole blocks; what is cut off behind them goes.
 func stripGIF(file []byte) []byte {
 	start := gifStart(file)
 	if start == 0 {

@@ -26,6 +26,7 @@ const (
 	com   = 0xfe
 )
 
+// How the bodies of application segments begin.
 const (
 	jfifName    = "JFIF\x00"
 	profileName = "ICC_PROFILE\x00"
@@ -92,6 +93,8 @@ func isFrame(marker byte) bool {
 	return marker >= sof0 && marker <= sof15 && marker != dht && marker != jpg && marker != dac
 }
 
+// examineJPEG reads the frame header and counts scans and their bytes. What
+// decoders pass over it passes over as well, so that both see the same segments.
 func examineJPEG(file []byte) (header, error) {
 	h := header{turn: 1}
 	scans, data, rgb, seen := 0, 0, false, false
@@ -151,6 +154,8 @@ func (h *header) frame(s segment) error {
 	return nil
 }
 
+// stripJPEG copies the needed segments and all scans. A JPEG without its end,
+// which browsers show, gets one, for decoders ask for it.
 func stripJPEG(file []byte) []byte {
 	out := append(make([]byte, 0, len(file)+64), file[:2]...)
 	if h, err := examineJPEG(file); err == nil && h.turn != 1 {
@@ -192,6 +197,7 @@ func (s segment) needed(profile bool) bool {
 	return s.marker != com && (s.marker < app0 || s.marker > app15)
 }
 
+// appendSegment writes marker, length and body.
 func appendSegment(out []byte, marker byte, body []byte) []byte {
 	return append(binary.BigEndian.AppendUint16(append(out, 0xff, marker), uint16(len(body)+2)), body...)
 }

@@ -54,6 +54,7 @@ func paletteOf(seen map[[4]byte]bool, grey bool) (out color.Palette) {
 	return out
 }
 
+// code orders colours.
 func code(c color.Color) uint32 {
 	v := color.RGBAModel.Convert(c).(color.RGBA)
 	return uint32(v.R)<<24 | uint32(v.G)<<16 | uint32(v.B)<<8 | uint32(v.A)

@@ -42,6 +42,7 @@ func Inspect(body []byte) (Info, error) {
 	return h.Info, err
 }
 
+// examine picks the walk by the first bytes.
 func examine(body []byte) (h header, err error) {
 	if len(body) > maxBytes {
 		return h, invalid("the picture has %d bytes; at most %d are taken", len(body), maxBytes)

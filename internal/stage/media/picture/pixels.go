@@ -85,6 +85,7 @@ func premultiply(pix []byte) []byte {
 	return pix
 }
 
+// fromCMYK is in place. The decoder has seen to inverted inks already.
 func fromCMYK(pix []byte) []byte {
 	for p := pix; len(p) >= 4; p = p[4:] {
 		p[0], p[1], p[2] = color.CMYKToRGB(p[0], p[1], p[2], p[3])
@@ -93,6 +94,7 @@ func fromCMYK(pix []byte) []byte {
 	return pix
 }
 
+// fromPalette looks every pixel up.
 func fromPalette(m *image.Paletted) pixels {
 	var table [256][4]byte
 	for i, c := range m.Palette {
@@ -110,6 +112,7 @@ func fromPalette(m *image.Paletted) pixels {
 	return pixels{[]plane{out}, m.Palette}
 }
 
+// fromYCbCrA is WebP with transparency.
 func fromYCbCrA(m *image.NYCbCrA) pixels {
 	size := m.Bounds().Size()
 	out := newPlane(size.X, size.Y, 4)

@@ -73,7 +73,8 @@ func (p plane) scale(width, height int) plane {
 	return out
 }
 
-// narrow averages along one row.
+// narrow averages along one row. Rows are read once each, in order, so that the
+// work is one pass over the memory.
 func (p plane) narrow(row []uint32, y int, across []span) {
 	line := p.pix[y*p.stride : y*p.stride+p.width*p.channels]
 	if p.channels == 4 {
@@ -90,6 +91,7 @@ func (p plane) narrow(row []uint32, y int, across []span) {
 	}
 }
 
+// narrowFour keeps four sums at a time.
 func narrowFour(row []uint32, line []byte, across []span) {
 	for x, s := range across {
 		var r, g, b, a uint32

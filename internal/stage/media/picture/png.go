@@ -31,6 +31,9 @@ func pngChunks(file []byte) iter.Seq[chunk] {
 	}
 }
 
+// examinePNG reads the header and sees that all chunks are there. Decoders ask
+// for memory by the header alone, so that a file too small for its size must be
+// told before.
 func examinePNG(file []byte) (header, error) {
 	h := header{turn: 1}
 	var ihdr []byte
@@ -57,24 +60,31 @@ func examinePNG(file []byte) (header, error) {
 	if !ended {
 		return h, cutOff()
 	}
-	channels := 1
-	switch ihdr[9] {
-	case 2:
-		channels = 3
-	case 4:
-		channels = 2
-	case 6:
-		channels = 4
-	}
-	bits := channels * int(ihdr[8])
-	if data*1032 < h.Width*h.Height*bits/8 { // the most that deflate can pack
+	colour, depth, pixels := ihdr[9], ihdr[8], h.Width*h.Height
+	if data*mostPacked < pixels*pngChannels(colour)*int(depth)/8 {
 		return h, cutOff()
 	}
-	h.memory = int64(h.Width*h.Height)*pngPixel(ihdr[9], ihdr[8]) + 1<<16
+	h.memory = int64(pixels)*pngPixel(colour, depth) + 1<<16
 	if ihdr[12] != 0 {
 		h.memory += h.memory / 2 // interlaced: passes are pictures of their own
 	}
 	return h, nil
+}
+
+// mostPacked is how many bytes a byte of deflate stands for at most.
+const mostPacked = 1032
+
+// pngChannels is how many samples a pixel has, by the colour type of section 11.2.1.
+func pngChannels(colour byte) int {
+	switch colour {
+	case 2:
+		return 3
+	case 4:
+		return 2
+	case 6:
+		return 4
+	}
+	return 1
 }
 
 // pngPixel is how many bytes a pixel takes, decoded.
@@ -88,6 +98,7 @@ func pngPixel(colour, depth byte) int64 {
 	return 4
 }
 
+// stripPNG copies whole chunks, so that their checksums stay right.
 func stripPNG(file []byte) []byte {
 	out := append(make([]byte, 0, len(file)), pngMagic...)
 	ended := false

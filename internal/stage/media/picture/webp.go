@@ -34,6 +34,8 @@ func webpChunks(file []byte) iter.Seq[chunk] {
 	}
 }
 
+// examineWebP reads the sizes that the parts of the file say, which must agree:
+// the decoder asks for memory by one and reads by the other.
 func examineWebP(file []byte) (header, error) {
 	h := header{turn: 1}
 	n, pixels, images := 0, 0, 0
@@ -83,6 +85,7 @@ func webpSize(c chunk) (width, height int) {
 // little24 reads a size from three bytes, which hold one less.
 func little24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 + 1 }
 
+// stripWebP copies the needed chunks and sets the flags and the length right.
 func stripWebP(file []byte) []byte {
 	if _, err := examineWebP(file); err != nil {
 		return file

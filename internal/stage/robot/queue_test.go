@@ -1,0 +1,150 @@
+package robot
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// next pops a task that must be there.
+func next(t *testing.T, q *queue, now time.Time) (*host, task) {
+	t.Helper()
+	h, one, wait := q.pop(now)
+	if h == nil {
+		t.Fatalf("nothing may be asked for %v", wait)
+	}
+	return h, one
+}
+
+// none checks that nothing may be asked for a time.
+func none(t *testing.T, q *queue, now time.Time, want time.Duration) {
+	t.Helper()
+	if h, one, wait := q.pop(now); h != nil || wait != want {
+		t.Fatalf("got %+v after %v, want nothing for %v", one, wait, want)
+	}
+}
+
+func TestAHostsTasksGoByPriorityThenAge(t *testing.T) {
+	var q queue
+	for _, one := range []task{
+		{hash: "old picture", priority: 2, wanted: 1}, {hash: "article", priority: 1, wanted: 5}, {source: 2, wanted: 9},
+		{hash: "new picture", priority: 2, wanted: 8}, {source: 1, wanted: 7},
+	} {
+		q.add("http://a.example", 0, one, noon)
+	}
+	var got []string
+	for range 5 {
+		h, one := next(t, &q, noon)
+		got = append(got, fmt.Sprint(one.source, one.hash))
+		q.done(h, one, noon)
+	}
+	if want := "[1 2 0article 0old picture 0new picture]"; fmt.Sprint(got) != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+	none(t, &q, noon, -1)
+}
+
+func TestAHostWaitsForItsTurnAndOthersDoNot(t *testing.T) {
+	var q queue
+	for i := range int64(3) {
+		q.add("http://a.example", 0, task{source: 1 + i}, noon)
+		q.add("http://b.example", 1, task{source: 11 + i}, noon.Add(time.Second))
+	}
+	h, one := next(t, &q, noon)
+	q.done(h, one, noon.Add(10*time.Second))
+	none(t, &q, noon, time.Second)
+	h, one = next(t, &q, noon.Add(time.Second))
+	if h.origin != "http://b.example" {
+		t.Fatalf("%s goes first", h.origin)
+	}
+	q.done(h, one, noon.Add(20*time.Second))
+	none(t, &q, noon.Add(2*time.Second), 8*time.Second)
+	if h, _ = next(t, &q, noon.Add(10*time.Second)); h.origin != "http://a.example" {
+		t.Errorf("%s goes first", h.origin)
+	}
+}
+
+func TestAHostHasOneConnectionUnlessMoreAreAllowed(t *testing.T) {
+	for connections, want := range map[int]int{0: 1, 1: 1, 3: 3} {
+		q := queue{connections: connections}
+		for i := range int64(5) {
+			q.add("http://a.example", 0, task{source: 1 + i}, noon)
+		}
+		n := 0
+		for {
+			if h, _, _ := q.pop(noon); h == nil {
+				break
+			}
+			n++
+		}
+		if n != want {
+			t.Errorf("connections %d: %d tasks at once", connections, n)
+		}
+	}
+}
+
+func TestATaskIsQueuedOnceUntilItIsDone(t *testing.T) {
+	var q queue
+	one := task{hash: "a"}
+	if !q.add("http://a.example", 0, one, noon) || q.add("http://a.example", 0, one, noon) {
+		t.Error("queued twice")
+	}
+	h, one := next(t, &q, noon)
+	if q.add("http://a.example", 0, one, noon) {
+		t.Error("queued while it is in hand")
+	}
+	q.back(h, one, noon)
+	if q.add("http://a.example", 0, one, noon) {
+		t.Error("queued while it waits again")
+	}
+	h, one = next(t, &q, noon)
+	q.done(h, one, noon)
+	if !q.add("http://a.example", 0, one, noon) {
+		t.Error("not queued after it was done")
+	}
+}
+
+func TestALaterTurnIsNeverMadeEarlier(t *testing.T) {
+	var q queue
+	q.connections = 2
+	q.add("http://a.example", 0, task{source: 1}, noon)
+	q.add("http://a.example", 0, task{source: 2}, noon)
+	q.add("http://a.example", 0, task{source: 3}, noon)
+	h, one := next(t, &q, noon)
+	_, two := next(t, &q, noon)
+	q.done(h, one, noon.Add(time.Hour)) // it answered Retry-After
+	q.done(h, two, noon.Add(time.Second))
+	none(t, &q, noon, time.Hour)
+}
+
+func TestADroppedPartIsForgottenAndOthersStay(t *testing.T) {
+	var q queue
+	q.add("http://a.example", 7, task{source: 1}, noon)
+	q.add("http://b.example", 7, task{source: 2}, noon)
+	q.add("http://c.example", 8, task{source: 3}, noon)
+	q.drop(7)
+	h, one := next(t, &q, noon)
+	if one.source != 3 {
+		t.Errorf("%+v of a dropped part is handed out", one)
+	}
+	q.done(h, one, noon)
+	none(t, &q, noon, -1)
+	if !q.add("http://a.example", 7, task{source: 1}, noon) {
+		t.Error("what was dropped cannot be queued again")
+	}
+}
+
+func TestAnIdleHostIsForgottenOnceItMayBeAsked(t *testing.T) {
+	var q queue
+	for i, wait := range []time.Duration{0, time.Hour} {
+		q.add(fmt.Sprintf("http://%d.example", i), 0, task{source: int64(1 + i)}, noon)
+		h, one := next(t, &q, noon)
+		q.done(h, one, noon.Add(wait))
+	}
+	q.forget(noon.Add(10 * time.Minute))
+	if len(q.hosts) != 1 || q.hosts["http://1.example"] == nil {
+		t.Errorf("%d hosts are known", len(q.hosts))
+	}
+}

@@ -1,0 +1,258 @@
+package robot_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/port/blob"
+	"github.com/courant-platform/courant/internal/port/blob/memory"
+	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/port/store/storetest"
+	"github.com/courant-platform/courant/internal/stage/robot"
+	"github.com/courant-platform/courant/internal/stage/robot/client"
+)
+
+// world is a robot over a store in memory and a small web behind pipes, in fake
+// time. Nothing rings: the robot finds its work by its sweep.
+type world struct {
+	t      *testing.T
+	store  *store.Store
+	blobs  blob.Bucket
+	config robot.Config
+	pages  map[string]http.HandlerFunc // by address; 404 for the others
+
+	mu    sync.Mutex
+	asked []asked
+	conns chan net.Conn
+	stop  func()
+}
+
+// asked is a request that reached the web.
+type asked struct {
+	at     time.Time
+	url    string
+	header http.Header
+}
+
+// in runs a test with a robot at work.
+func in(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, store: storetest.Memory(t), blobs: blob.Bucket{Driver: &memory.Memory{}}, config: robot.Defaults(),
+			pages: map[string]http.HandlerFunc{}, conns: make(chan net.Conn)}
+		server := &http.Server{Handler: w}
+		var serving sync.WaitGroup
+		serving.Go(func() { server.Serve(pipes(w.conns)) })
+		w.run("first")
+		defer func() {
+			w.stop()
+			server.Close()
+			serving.Wait()
+		}()
+		test(t, w)
+	})
+}
+
+// run starts a robot; stop ends it.
+func (w *world) run(owner string) {
+	w.t.Helper()
+	c, err := client.New(client.Config{Guard: &client.Guard{}, UserAgent: w.config.UserAgent, Timeout: time.Duration(w.config.Timeout), Dial: w.dial})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r := &robot.Robot{Store: w.store, Blobs: w.blobs, Client: c, Config: w.config, Owner: owner, Log: slog.New(slog.DiscardHandler)}
+	ctx, cancel := context.WithCancel(w.t.Context())
+	done := make(chan error)
+	go func() { done <- r.Run(ctx) }()
+	w.stop = func() {
+		cancel()
+		if err := <-done; err != nil {
+			w.t.Error(err)
+		}
+		c.Close()
+	}
+}
+
+func (w *world) dial(ctx context.Context, _, address string) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	select {
+	case w.conns <- theirs:
+		return ours, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// ServeHTTP notes the request and answers as the page does.
+func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	address := "http://" + r.Host + r.URL.RequestURI()
+	w.mu.Lock()
+	w.asked = append(w.asked, asked{time.Now(), address, r.Header})
+	page := w.pages[address]
+	w.mu.Unlock()
+	if page == nil {
+		http.NotFound(out, r)
+		return
+	}
+	page(out, r)
+}
+
+// pipes is a listener of the connections that dial makes.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	if c, ok := <-p; ok {
+		return c, nil
+	}
+	return nil, io.EOF
+}
+
+// Close is called once, by the server.
+func (p pipes) Close() error {
+	close(p)
+	return nil
+}
+
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (w *world) exec(query string, args ...any) {
+	w.t.Helper()
+	if err := w.store.Write(w.t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Exec(query, args...)
+		return err
+	}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func part(address string) int { return courant.Part(link.Domain(link.Host(address))) }
+
+// source registers a source under an id.
+func (w *world) source(id int64, address string) {
+	w.t.Helper()
+	w.exec(`INSERT INTO polls (source, url, origin, part, due) VALUES ($1, $2, $3, $4, 0)`, id, address, link.Origin(address), part(address))
+}
+
+// ask wants a source asked, as schedule does, and gives the robot time.
+func (w *world) ask(id int64, wait time.Duration) {
+	w.t.Helper()
+	w.exec(`UPDATE polls SET asked = $2 WHERE source = $1`, id, w.store.Now().UnixMilli())
+	w.wait(wait)
+}
+
+func (w *world) wait(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// want wants a picture, as media does.
+func (w *world) want(address string) {
+	w.t.Helper()
+	key := link.Digest(address)
+	w.exec(`INSERT INTO fetches (hash, url, origin, part, kind, priority, wanted, due) VALUES ($1, $2, $3, $4, 'picture', 5, 1, 1)`,
+		key[:], address, link.Origin(address), part(address))
+}
+
+// poll is a row of polls.
+type poll struct {
+	answered, open      bool // the newest ask is answered; a download waits for parse
+	status, failures    int
+	problem             string
+	blob, url, kind     string
+	etag, modified      string
+	pendingTag, changed string
+	digest              []byte
+}
+
+func (w *world) poll(id int64) (p poll) {
+	w.t.Helper()
+	err := w.store.Read(w.t.Context(), func(r store.Reader) error {
+		return r.Row(`SELECT answered >= asked, pending > parsed, status, failures, problem, pending_blob, pending_url, pending_type,
+			etag, modified, pending_etag, pending_changed, pending_body FROM polls WHERE source = $1`, id).Scan(&p.answered, &p.open, &p.status, &p.failures,
+			&p.problem, &p.blob, &p.url, &p.kind, &p.etag, &p.modified, &p.pendingTag, &p.changed, &p.digest)
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
+// fetch is a row of fetches.
+type fetch struct {
+	answered         bool
+	status, attempts int
+	blob, kind       string
+	problem          string
+}
+
+func (w *world) fetched(address string) (f fetch) {
+	w.t.Helper()
+	key := link.Digest(address)
+	err := w.store.Read(w.t.Context(), func(r store.Reader) error {
+		return r.Row(`SELECT answered > 0, status, attempts, blob, type, problem FROM fetches WHERE hash = $1`, key[:]).Scan(&f.answered,
+			&f.status, &f.attempts, &f.blob, &f.kind, &f.problem)
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return f
+}
+
+// body is what lies in the blobs under a key.
+func (w *world) body(key string) string {
+	w.t.Helper()
+	b, err := w.blobs.Get(w.t.Context(), key)
+	if err != nil {
+		w.t.Error(err)
+	}
+	return string(b)
+}
+
+// seen are the requests for an address, or, without one, for all but robots.txt.
+func (w *world) seen(address string) (all []asked) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, a := range w.asked {
+		u, _ := url.Parse(a.url)
+		if a.url == address || address == "" && u.Path != "/robots.txt" {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+func digest(body string) []byte {
+	sum := sha256.Sum256([]byte(body))
+	return sum[:16]
+}
+
+// page answers with a body and a header, name and value in turn.
+func page(body string, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		http.ServeContent(w, &http.Request{Method: http.MethodGet}, "", time.Time{}, bytes.NewReader([]byte(body)))
+	}
+}
+
+func status(code int, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(code)
+	}
+}

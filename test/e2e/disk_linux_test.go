@@ -1,0 +1,94 @@
+package e2e
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/courant-platform/courant/test/rig"
+)
+
+func TestAFullDiskStopsTheIntakeUntilThereIsRoom(t *testing.T) {
+	t.Parallel()
+	w := programs.Web(t, "-mix", "plain", "-hosts", "20", "-items", "5")
+	c := programs.Courant(t, quick(w))
+	mount(t, c.Data, "48m")
+	c.Import(t, w.Sources(t, rig.Source.Whole))
+	c.Start(t)
+	if !rig.Until(settleTime, func() bool { return len(c.Newest(t)) > 0 }) {
+		t.Fatal("no page came")
+	}
+
+	ballast := filepath.Join(c.Data, "ballast")
+	if !rig.Until(settleTime, func() bool {
+		fill(t, ballast)
+		w.Publish(t, 1, "")
+		return ready(t, c) == http.StatusServiceUnavailable
+	}) {
+		t.Fatal("the disk is full, and it says that it is ready")
+	}
+	news(t, w, 4) // nobody hears of it yet
+	fill(t, ballast)
+	before := w.Judge(t).Totals.Requests
+	rig.Pass(3 * time.Second) // more than an interval
+	if asked := w.Judge(t).Totals.Requests - before; asked > 0 {
+		t.Errorf("%d requests were made for what cannot be kept", asked)
+	}
+	if got := ready(t, c); got != http.StatusServiceUnavailable {
+		t.Errorf("/readyz answers %d while the disk is full", got)
+	}
+	if n := strings.Count(c.Printed(t), "level=ERROR"); n != 1 {
+		t.Errorf("%d lines of errors tell that the disk is full, not one", n)
+	}
+
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	if !rig.Until(15*time.Second, func() bool { return ready(t, c) == http.StatusOK }) {
+		t.Error("there is room again, and it is not ready")
+	}
+	settled(t, w, c)
+}
+
+func ready(t *testing.T, c *rig.Courant) int {
+	t.Helper()
+	status, _ := c.Get(t, "/readyz")
+	return status
+}
+
+// mount puts a small disk of its own under a folder.
+func mount(t *testing.T, dir, size string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Skipf("a disk that can be full takes root: mount: %v", err)
+	}
+	// Whatever still has files open there ends later: the folder goes at once.
+	t.Cleanup(func() { syscall.Unmount(dir, syscall.MNT_DETACH) })
+}
+
+// fill writes into a file until there is no room.
+func fill(t *testing.T, name string) {
+	t.Helper()
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for block := make([]byte, 1<<16); len(block) >= 1<<9; {
+		_, err := f.Write(block)
+		switch {
+		case errors.Is(err, syscall.ENOSPC):
+			block = block[:len(block)/2]
+		case err != nil:
+			t.Fatal(err)
+		}
+	}
+}
