@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -11,7 +12,11 @@ import (
 
 var programs rig.Programs
 
-func TestMain(m *testing.M) { os.Exit(programs.Run(m)) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	flag.Set("test.parallel", "8") // the tests wait more than they compute; there is such a flag
+	os.Exit(programs.Run(m))
+}
 
 // quick is a configuration under which seconds are enough for all to happen.
 func quick(w *rig.Web, more ...string) string {

@@ -29,7 +29,7 @@ func TestWhatIsPublishedIsThereWordForWord(t *testing.T) {
 			c := programs.Courant(t, quick(w, bus))
 			c.Import(t, w.Sources(t, rig.Source.Whole))
 			c.Start(t)
-			news(t, w, 10)
+			news(t, w, 8)
 			if card := settled(t, w, c); card.Dialects["rss-full"].Expected == 0 || card.Dialects["atom"].Expected == 0 {
 				t.Error("nothing was compared")
 			}

@@ -36,9 +36,10 @@ func (p *Programs) Courant(t testing.TB, config string) *Courant {
 	c := &Courant{program: p.courant(t), Data: filepath.Join(dir, "data"), config: filepath.Join(dir, "courant.toml"), log: filepath.Join(dir, "courant.log")}
 	c.Configure(t, config)
 	t.Cleanup(func() {
-		if c.process != nil {
-			c.process.end(syscall.SIGKILL, time.Minute)
+		if c.process == nil {
+			return
 		}
+		c.process.end(syscall.SIGKILL, time.Minute)
 		if t.Failed() {
 			t.Logf("the end of what courant printed:\n%s", tail(c.log))
 		}

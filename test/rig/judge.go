@@ -122,7 +122,11 @@ func (w *Web) Settle(t testing.TB, c *Courant, limit time.Duration) (card Card, 
 	start := time.Now()
 	Until(limit, func() bool {
 		card = w.Score(t, c, "-examples", "100000")
-		return len(card.Wrong()) == 0
+		if len(card.Wrong()) == 0 {
+			return true
+		}
+		Pass(time.Second) // scores cost what the program could use
+		return false
 	})
 	return card, time.Since(start)
 }

@@ -1,10 +1,12 @@
 // Package blob keeps files that are too large for the store: downloads, pictures,
 // videos. A key is written once and whole; a reader sees all of a file or none.
-// What Put returned nil for survives a crash.
+// What Put returned nil for survives a crash and a power cut.
 package blob
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +19,9 @@ import (
 // Driver keeps files under checked keys. Get and Open return courant.NotFound
 // for a key that is not there; Delete of such a key is no error.
 type Driver interface {
-	Put(ctx context.Context, key string, body []byte) error
+	// Put keeps body under key, in place of what was there. If durable is false,
+	// a power cut may lose or damage the file; the end of the process may not.
+	Put(ctx context.Context, key string, body []byte, durable bool) error
 	Open(ctx context.Context, key string) (File, error)
 	Delete(ctx context.Context, key string) error
 	// List calls f for each file whose key begins with prefix, in any order.
@@ -46,10 +50,39 @@ func (b Bucket) Put(ctx context.Context, key string, body []byte) error {
 	if err := check(key); err != nil {
 		return err
 	}
-	if err := b.Driver.Put(ctx, key, body); err != nil {
+	if err := b.Driver.Put(ctx, key, body, true); err != nil {
 		return fmt.Errorf("keep %s: %w", key, err)
 	}
 	return nil
+}
+
+// PutCached keeps what can be had again, without waiting for the disk. The key
+// that it returns begins with prefix and ends with the body's digest, by which
+// GetCached knows a damaged file.
+func (b Bucket) PutCached(ctx context.Context, prefix string, body []byte) (key string, err error) {
+	key = prefix + "-" + digest(body)
+	if err := check(key); err != nil {
+		return "", err
+	}
+	if err := b.Driver.Put(ctx, key, body, false); err != nil {
+		return "", fmt.Errorf("keep %s: %w", key, err)
+	}
+	return key, nil
+}
+
+// GetCached reads what PutCached kept; a file that was lost or damaged is
+// courant.NotFound.
+func (b Bucket) GetCached(ctx context.Context, key string) ([]byte, error) {
+	body, err := b.Get(ctx, key)
+	if err == nil && !strings.HasSuffix(key, "-"+digest(body)) {
+		return nil, courant.Errorf(courant.NotFound, "%s is damaged", key)
+	}
+	return body, err
+}
+
+func digest(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:8])
 }
 
 // Get reads a whole file.

@@ -129,7 +129,7 @@ func outline(entries []Entry, attrs []xml.Attr) []Entry {
 			text = a.Value
 		}
 	}
-	if e.Title == "" {
+	if e.Title == "" && text != e.Name { // Write has nothing else to show
 		e.Title = text
 	}
 	if e.URL == "" {

@@ -93,7 +93,7 @@ func (m *Media) settle(tx *store.Tx, a arrival, s stored) error {
 // take strips and checks the picture, keeps it by its content and makes its
 // variant. What is no picture that we show becomes the arrival's problem.
 func (m *Media) take(ctx context.Context, a *arrival) (stored, error) {
-	body, err := m.Blobs.Get(ctx, a.blob)
+	body, err := m.Blobs.GetCached(ctx, a.blob)
 	if err != nil {
 		return stored{}, err
 	}

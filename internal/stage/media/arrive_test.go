@@ -25,10 +25,11 @@ func arriving(t *testing.T) *Media {
 // takes gives the stage a fetched body.
 func takes(t *testing.T, m *Media, body []byte) (arrival, stored) {
 	t.Helper()
-	a := arrival{blob: "fetched", url: "https://site.test/picture"}
-	if err := m.Blobs.Put(t.Context(), a.blob, body); err != nil {
+	key, err := m.Blobs.PutCached(t.Context(), "fetched", body)
+	if err != nil {
 		t.Fatal(err)
 	}
+	a := arrival{blob: key, url: "https://site.test/picture"}
 	s, err := m.take(t.Context(), &a)
 	if err != nil {
 		t.Fatal(err)

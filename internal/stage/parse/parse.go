@@ -89,7 +89,7 @@ func (p *Parse) fetched(ctx context.Context, poll flow.Poll) error {
 			return err
 		})
 	}
-	body, err := p.Blobs.Get(ctx, d.blob)
+	body, err := p.Blobs.GetCached(ctx, d.blob)
 	if blob.Missing(err) {
 		return p.lost(ctx, d)
 	}

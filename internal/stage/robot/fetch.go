@@ -90,12 +90,11 @@ func (r *Robot) retry(ctx context.Context, h *host, f wanted, status int, why st
 func (r *Robot) answerFetch(ctx context.Context, h *host, f wanted, status int, a *client.Answer, why string) {
 	key, kind := "", ""
 	if a != nil {
-		key, kind = bodyKey(r.Store.Now(), hex.EncodeToString(f.hash)), a.Type
-		if err := r.Blobs.Put(ctx, key, a.Body); err != nil {
-			r.Store.NoteFull(err)
-			r.Log.Warn("a download was not kept", "url", f.url, "error", err)
+		var err error
+		if key, err = r.keepBody(ctx, f.url, hex.EncodeToString(f.hash), a.Body); err != nil {
 			return
 		}
+		kind = a.Type
 	}
 	r.writeFor(ctx, h, f.url, func(tx *store.Tx) error {
 		n, err := tx.Exec(answerFetch, f.hash, tx.Now().UnixMilli(), status, key, kind, why)

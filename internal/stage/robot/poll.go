@@ -143,10 +143,8 @@ func (r *Robot) pend(ctx context.Context, h *host, p polled, a *client.Answer) {
 	}
 	key := ""
 	if !same {
-		key = bodyKey(r.Store.Now(), fmt.Sprintf("%d-%d", p.source, p.asked))
-		if err := r.Blobs.Put(ctx, key, a.Body); err != nil {
-			r.Store.NoteFull(err)
-			r.Log.Warn("a download was not kept", "url", p.url, "error", err)
+		var err error
+		if key, err = r.keepBody(ctx, p.url, fmt.Sprintf("%d-%d", p.source, p.asked), a.Body); err != nil {
 			return
 		}
 	}
@@ -171,6 +169,17 @@ func (r *Robot) writeFor(ctx context.Context, h *host, url string, f func(*store
 	if err != nil {
 		r.Log.Warn("an answer was not kept", "url", url, "error", err)
 	}
+}
+
+// keepBody keeps a download, which can be had again, until it is read and for a
+// while after.
+func (r *Robot) keepBody(ctx context.Context, url, name string, body []byte) (key string, err error) {
+	key, err = r.Blobs.PutCached(ctx, bodyKey(r.Store.Now(), name), body)
+	if err != nil {
+		r.Store.NoteFull(err)
+		r.Log.Warn("a download was not kept", "url", url, "error", err)
+	}
+	return key, err
 }
 
 // bodyKey is where a download lies: by the minute, so that old ones are found.

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/stage/robot"
@@ -441,9 +440,7 @@ func TestTheSuccessorOfARobotThatDiedWaitsForItsLease(t *testing.T) {
 		w.stop()
 		// as a robot that died leaves it
 		until := w.store.Now().Add(15 * time.Second)
-		for n := range courant.Parts {
-			w.exec(`UPDATE leases SET owner = 'dead', until = $2 WHERE name = $1`, fmt.Sprint("robot/", n), until.UnixMilli())
-		}
+		w.exec(`UPDATE leases SET owner = 'dead', until = $2 WHERE name = $1`, fmt.Sprint("robot/", part(feed)), until.UnixMilli())
 		w.run("second")
 		w.ask(1, 14*time.Second)
 		if n := len(w.asked); n != 0 {

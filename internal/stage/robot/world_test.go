@@ -55,6 +55,7 @@ func in(t *testing.T, test func(t *testing.T, w *world)) {
 		server := &http.Server{Handler: w}
 		var serving sync.WaitGroup
 		serving.Go(func() { server.Serve(pipes(w.conns)) })
+		w.others()
 		w.run("first")
 		defer func() {
 			w.stop()
@@ -63,6 +64,17 @@ func in(t *testing.T, test func(t *testing.T, w *world)) {
 		}()
 		test(t, w)
 	})
+}
+
+// others are 63 more robots, which have all parts but those of the test's hosts:
+// leases are written every five seconds, and few make long times cheap.
+func (w *world) others() {
+	w.t.Helper()
+	w.exec(`WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 255)
+		INSERT INTO leases (name, owner, until, epoch) SELECT 'robot/' || i, 'other', $1, 1 FROM n
+		WHERE i NOT IN ($2, $3, $4, $5)`, int64(1)<<60, part("http://a.example"), part("http://b.example"), part("http://c.example"), part("http://127.0.0.1"))
+	w.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 63)
+		INSERT INTO leases (name, owner, until, epoch) SELECT 'robot-alive/' || i, 'other', $1, 1 FROM n`, int64(1)<<60)
 }
 
 // run starts a robot; stop ends it.

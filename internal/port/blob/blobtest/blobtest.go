@@ -30,6 +30,7 @@ func Run(t *testing.T, driver func(t *testing.T) blob.Driver) {
 		{"deleting twice is no error", deleteTwice},
 		{"listing shows every file under a prefix and no other", list},
 		{"keys that we did not make are refused", keys},
+		{"a damaged or deleted file of the cache is NotFound", cached},
 		{"many write and read at once", concurrent},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -148,6 +149,26 @@ func keys(t *testing.T, b blob.Bucket) {
 		if err := b.Put(t.Context(), key, nil); !errors.Is(err, courant.Invalid) {
 			t.Errorf("%q: %v", key, err)
 		}
+	}
+}
+
+func cached(t *testing.T, b blob.Bucket) {
+	key, err := b.PutCached(t.Context(), "body/x", []byte("download"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, err := b.GetCached(t.Context(), key); err != nil || string(body) != "download" {
+		t.Errorf("%q, %v", body, err)
+	}
+	put(t, b, key, "downl")
+	if _, err := b.GetCached(t.Context(), key); !blob.Missing(err) {
+		t.Errorf("damaged: %v", err)
+	}
+	if err := b.Delete(t.Context(), key); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.GetCached(t.Context(), key); !blob.Missing(err) {
+		t.Errorf("deleted: %v", err)
 	}
 }
 

@@ -19,9 +19,8 @@ import (
 
 // Folder is the driver. Full, if set, is what an error for lack of room wraps.
 type Folder struct {
-	Dir    string
-	Full   error
-	NoSync bool // for tests
+	Dir  string
+	Full error
 }
 
 const temporary = ".part-"
@@ -40,30 +39,33 @@ func Open(f Folder) (*Folder, error) {
 
 func (f *Folder) path(key string) string { return filepath.Join(f.Dir, filepath.FromSlash(key)) }
 
-// Put writes the file durably.
-func (f *Folder) Put(_ context.Context, key string, body []byte) error {
+// Put writes the file, durably if wanted.
+func (f *Folder) Put(_ context.Context, key string, body []byte, durable bool) error {
 	path := f.path(key)
-	if err := f.write(path, body); err != nil {
+	if err := f.write(path, body, durable); err != nil {
 		if errors.Is(err, syscall.ENOSPC) && f.Full != nil {
 			return errors.Join(f.Full, courant.Busy, err)
 		}
 		return err
 	}
+	if !durable {
+		return nil
+	}
 	return f.sync(filepath.Dir(path))
 }
 
-func (f *Folder) write(path string, body []byte) error {
+func (f *Folder) write(path string, body []byte, durable bool) error {
 	t, err := os.CreateTemp(f.Dir, temporary+"*")
 	if err != nil {
 		return err
 	}
 	_, err = t.Write(body)
-	if err == nil && !f.NoSync {
+	if err == nil && durable {
 		err = t.Sync()
 	}
 	err = errors.Join(err, t.Chmod(0o644), t.Close())
 	if err == nil {
-		err = f.rename(t.Name(), path)
+		err = f.rename(t.Name(), path, durable)
 	}
 	if err != nil {
 		os.Remove(t.Name()) // what remains of it goes at the next start
@@ -73,14 +75,14 @@ func (f *Folder) write(path string, body []byte) error {
 
 // rename moves the file to its place, whose folder may not be there yet, or be
 // taken away by a Delete of its last file meanwhile.
-func (f *Folder) rename(from, to string) error {
+func (f *Folder) rename(from, to string, durable bool) error {
 	dir := filepath.Dir(to)
 	err := os.Rename(from, to)
 	for tries := 0; errors.Is(err, fs.ErrNotExist) && tries < 10; tries++ {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
-		if err = os.Rename(from, to); err == nil {
+		if err = os.Rename(from, to); err == nil && durable {
 			return f.syncAbove(dir)
 		}
 	}
@@ -98,9 +100,6 @@ func (f *Folder) syncAbove(dir string) error {
 }
 
 func (f *Folder) sync(dir string) error {
-	if f.NoSync {
-		return nil
-	}
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

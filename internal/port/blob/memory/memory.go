@@ -28,7 +28,7 @@ func (e entry) info(key string) blob.Info {
 }
 
 // Put keeps a copy.
-func (m *Memory) Put(_ context.Context, key string, body []byte) error {
+func (m *Memory) Put(_ context.Context, key string, body []byte, _ bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.files == nil {
