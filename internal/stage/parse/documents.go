@@ -160,7 +160,7 @@ func noteFeed(tx *store.Tx, d download, r *courant.Reading, changed int) error {
 		tx.Emit(flow.SourceChanged.Encode(flow.Poll{Source: d.source.ID, AsOf: d.asOf}))
 	}
 	_, err := tx.Exec(noteReading, d.source.ID, store.Millis(d.changed), d.rhythm.Milliseconds(),
-		(time.Duration(r.Feed.TTL) * time.Second).Milliseconds(), len(r.Items), report("", r.Warnings))
+		(time.Duration(r.Feed.TTL) * time.Second).Milliseconds(), len(r.Items), report{Warnings: r.Warnings}.text())
 	return err
 }
 

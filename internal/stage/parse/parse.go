@@ -5,7 +5,6 @@ package parse
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -101,7 +100,7 @@ func (p *Parse) fetched(ctx context.Context, poll flow.Poll) error {
 		return fmt.Errorf("read %s: %w", d.url, err)
 	}
 	if err != nil {
-		return p.unreadable(ctx, d, err)
+		return p.unreadable(ctx, d, report{Error: err.Error(), Links: reading.Links})
 	}
 	return p.keep(ctx, d, reading)
 }
@@ -117,14 +116,14 @@ func (p *Parse) lost(ctx context.Context, d download) error {
 
 // unreadable keeps the validators of what is no feed: the same bytes would be
 // none again.
-func (p *Parse) unreadable(ctx context.Context, d download, why error) error {
+func (p *Parse) unreadable(ctx context.Context, d download, why report) error {
 	p.Metrics.Add("courant_parse_feeds_total", 1, "result", "unreadable")
 	return p.Store.Write(ctx, func(tx *store.Tx) error {
 		n, err := tx.Exec(promote, d.source.ID, d.asOf)
 		if err != nil || n == 0 {
 			return err
 		}
-		_, err = tx.Exec(noteReport, d.source.ID, report(why.Error(), nil))
+		_, err = tx.Exec(noteReport, d.source.ID, why.text())
 		return err
 	})
 }
@@ -156,21 +155,4 @@ func (p *Parse) keep(ctx context.Context, d download, reading *courant.Reading) 
 		p.Metrics.Add("courant_parse_items_total", float64(len(found)-len(changed)), "result", "unchanged")
 	}
 	return err
-}
-
-// report is what the source's owner is told: the error, or what was healed.
-func report(problem string, warnings []courant.Warning) string {
-	if problem == "" && len(warnings) == 0 {
-		return ""
-	}
-	const most = 100
-	text, err := json.Marshal(struct {
-		Error    string            `json:"error,omitempty"`
-		Warnings []courant.Warning `json:"warnings,omitempty"`
-		More     int               `json:"more,omitempty"`
-	}{problem, warnings[:min(len(warnings), most)], max(0, len(warnings)-most)})
-	if err != nil {
-		return problem
-	}
-	return string(text)
 }

@@ -1,0 +1,80 @@
+// Package bench measures the real program against a simulated web: documents a
+// second, what a poll costs that brings nothing, how fresh readers' pages are.
+// It asserts nothing; a run with -benchtime 1x is one measurement.
+package bench
+
+import (
+	"flag"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/courant-platform/courant/test/rig"
+)
+
+var (
+	programs rig.Programs
+	hosts    = flag.Int("hosts", 300, "sources that are collected")
+	window   = flag.Duration("window", 20*time.Second, "how long a steady state is measured")
+	fresh    = flag.Duration("fresh", 2*time.Minute, "how long freshness is measured")
+)
+
+func TestMain(m *testing.M) { os.Exit(programs.Run(m)) }
+
+// patience is how long anything may take before a benchmark gives up.
+const patience = 20 * time.Minute
+
+// config is a configuration that polls every so often and keeps no pictures.
+func config(w *rig.Web, interval string, more ...string) string {
+	return rig.Config(append([]string{
+		`robot.proxy = "` + w.Proxy + `"`,
+		`robot.gap = "250ms"`,
+		`schedule.min_interval = "` + interval + `"`,
+		`schedule.max_interval = "` + interval + `"`,
+		`schedule.first_interval = "` + interval + `"`,
+		`media.pictures = false`,
+		`log.level = "warn"`,
+	}, more...)...)
+}
+
+// world is a web with n sources whose feeds hold the whole article, of those that
+// keep accepts; they are about share of a hundred hosts.
+func world(b *testing.B, n, share int, keep func(rig.Source) bool, flags ...string) (*rig.Web, []rig.Source) {
+	b.Helper()
+	for all := (n + share - 1) / share * 100; ; all += all/4 + 100 {
+		w := programs.Web(b, append([]string{"-hosts", strconv.Itoa(all)}, flags...)...)
+		found := w.Sources(b, func(s rig.Source) bool { return s.Whole() && keep(s) })
+		if len(found) >= n {
+			return w, found[:n]
+		}
+	}
+}
+
+// printed waits until so many pages are there.
+func printed(b *testing.B, c *rig.Courant, pages int) {
+	b.Helper()
+	ok := rig.Until(patience, func() bool {
+		if c.Metric(b, "courant_pages_total", `result="printed"`) >= float64(pages) {
+			return true
+		}
+		rig.Pass(200 * time.Millisecond)
+		return false
+	})
+	if !ok {
+		b.Fatalf("there are not %d pages after %v", pages, patience)
+	}
+}
+
+// quiet waits until nothing is asked for any more.
+func quiet(b *testing.B, w *rig.Web) {
+	b.Helper()
+	last := int64(-1)
+	rig.Until(patience, func() bool {
+		now := w.Judge(b).Totals.Requests
+		still := now == last
+		last = now
+		rig.Pass(1500 * time.Millisecond)
+		return still
+	})
+}
