@@ -25,7 +25,10 @@ func TestMain(m *testing.M) { os.Exit(programs.Run(m)) }
 // patience is how long anything may take before a benchmark gives up.
 const patience = 20 * time.Minute
 
-// config is a configuration that polls every so often and keeps no pictures.
+// without is the setting under which pages have no pictures.
+const without = `media.pictures = false`
+
+// config is a configuration that polls every so often.
 func config(w *rig.Web, interval string, more ...string) string {
 	return rig.Config(append([]string{
 		`robot.proxy = "` + w.Proxy + `"`,
@@ -33,7 +36,6 @@ func config(w *rig.Web, interval string, more ...string) string {
 		`schedule.min_interval = "` + interval + `"`,
 		`schedule.max_interval = "` + interval + `"`,
 		`schedule.first_interval = "` + interval + `"`,
-		`media.pictures = false`,
 		`log.level = "warn"`,
 	}, more...)...)
 }

@@ -29,7 +29,7 @@ func BenchmarkColdPostgres(b *testing.B) {
 
 func cold(b *testing.B, more ...string) {
 	w, sources := world(b, *hosts, 40, func(rig.Source) bool { return true }, "-items", fmt.Sprint(perHost))
-	c := programs.Courant(b, config(w, "1h", more...))
+	c := programs.Courant(b, config(w, "1h", append(more, without)...))
 	c.Import(b, sources)
 	c.Start(b)
 	asked := rig.Until(patience, func() bool { return w.Judge(b).Totals.Requests > 0 })

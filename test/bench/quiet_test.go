@@ -39,7 +39,7 @@ func BenchmarkQuietPoll200Rebuilt(b *testing.B) {
 // time under a poll a second of each source, less that under hardly any.
 func poll(b *testing.B, w *rig.Web, sources []rig.Source, items int, status string) {
 	b.Helper()
-	c := programs.Courant(b, config(w, "1s"))
+	c := programs.Courant(b, config(w, "1s", without))
 	c.Import(b, sources)
 	c.Start(b)
 	printed(b, c, len(sources)*items)
@@ -47,7 +47,7 @@ func poll(b *testing.B, w *rig.Web, sources []rig.Source, items int, status stri
 	busy, answers := steady(b, w, c, status)
 	peak := c.Peak(b)
 	c.Stop(b)
-	c.Configure(b, config(w, "6h"))
+	c.Configure(b, config(w, "6h", without))
 	c.Start(b)
 	quiet(b, w) // each was due once more
 	idle, more := steady(b, w, c, status)

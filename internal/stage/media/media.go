@@ -8,6 +8,7 @@ import (
 	"context"
 	"log/slog"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/courant-platform/courant/internal/flow"
@@ -48,10 +49,14 @@ type Media struct {
 	scaler picture.Scaler
 }
 
-// How often due rows are looked for, at least and at most.
+// How often deadlines are looked for, at least and at most, and how often what
+// no bell announced. Pictures may stand in a queue for long: they are taken up
+// late, lest they are worked on twice.
 const (
-	sweepShort = 50 * time.Millisecond
-	sweepLong  = 500 * time.Millisecond
+	sweepShort  = 50 * time.Millisecond
+	sweepLong   = 500 * time.Millisecond
+	sweepEvery  = 5 * time.Second
+	pictureTime = 30 * time.Second
 )
 
 // Handlers are what the stage wants to hear.
@@ -65,62 +70,60 @@ func (m *Media) Handlers() []bus.Handler {
 // Run releases documents at their deadline and takes up what no bell announced,
 // until ctx ends.
 func (m *Media) Run(ctx context.Context) error {
+	var both sync.WaitGroup
+	both.Go(func() { m.loop(ctx, m.deadlines) })
+	both.Go(func() { m.loop(ctx, m.sweep) })
+	both.Wait()
+	return nil
+}
+
+// loop calls step, which returns how long to wait for the next time.
+func (m *Media) loop(ctx context.Context, step func(context.Context) (time.Duration, error)) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	answers := time.NewTicker(5 * time.Second)
-	defer answers.Stop()
 	for {
-		var err error
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-timer.C:
-			err = m.due(ctx)
-			timer.Reset(m.sleep(ctx))
-		case <-answers.C:
-			err = m.answered(ctx)
 		}
+		wait, err := step(ctx)
 		if err != nil && ctx.Err() == nil {
 			m.Log.Warn("documents wait for the next sweep", "error", err)
 		}
+		timer.Reset(wait)
 	}
 }
 
-// sleep is the time until the next deadline, within bounds.
-func (m *Media) sleep(ctx context.Context) time.Duration {
-	var due int64
-	err := m.Store.Read(ctx, func(r store.Reader) error { return r.Row(nextDue).Scan(&due) })
-	if err != nil {
-		return sweepLong
+// deadlines releases the documents that have waited long enough.
+func (m *Media) deadlines(ctx context.Context) (time.Duration, error) {
+	late, next, err := m.late(ctx)
+	if err == nil {
+		err = m.release(ctx, late...)
 	}
-	return min(max(store.Time(due).Sub(m.Store.Now()), sweepShort), sweepLong)
+	if err != nil || next.IsZero() {
+		return sweepLong, err
+	}
+	return min(max(next.Sub(m.Store.Now()), sweepShort), sweepLong), nil
 }
 
-// due takes up documents whose time has come: new ones that were not announced,
-// and those that have waited long enough.
-func (m *Media) due(ctx context.Context) error {
-	late, err := m.dueDocuments(ctx)
+// sweep takes up new documents and fetched pictures that were not announced.
+func (m *Media) sweep(ctx context.Context) (time.Duration, error) {
+	documents, pictures, err := m.unannounced(ctx)
 	if err != nil {
-		return err
+		return sweepEvery, err
 	}
-	var waited []flow.Version
-	for _, d := range late {
-		if d.state == stateWaiting {
-			waited = append(waited, d.Version)
+	for _, v := range documents {
+		if err := m.found(ctx, v); err != nil {
+			return sweepEvery, err
 		}
 	}
-	if err := m.release(ctx, waited...); err != nil {
-		return err
-	}
-	for _, d := range late {
-		if d.state != stateFound {
-			continue
-		}
-		if err := m.found(ctx, d.Version); err != nil {
-			return err
+	for _, hash := range pictures {
+		if err := m.arrived(ctx, flow.Fetch{Hash: hash}); err != nil {
+			return sweepEvery, err
 		}
 	}
-	return nil
+	return sweepEvery, nil
 }
 
 // release lets documents go on without the pictures that they still wait for.
@@ -145,24 +148,5 @@ func (m *Media) release(ctx context.Context, documents ...flow.Version) error {
 		return nil
 	})
 	m.Metrics.Add("courant_media_released_total", float64(len(released)), "by", "deadline")
-	return err
-}
-
-// answered takes up pictures that have arrived and were not announced.
-func (m *Media) answered(ctx context.Context) error {
-	var hashes [][]byte
-	err := m.Store.Read(ctx, func(r store.Reader) error {
-		return r.Rows(func(rows store.Rows) error {
-			var hash []byte
-			err := rows.Scan(&hash)
-			hashes = append(hashes, hash)
-			return err
-		}, answeredFetches, m.Store.Now().Add(-turnTime).UnixMilli())
-	})
-	for _, hash := range hashes {
-		if err := m.arrived(ctx, flow.Fetch{Hash: hash}); err != nil {
-			return err
-		}
-	}
 	return err
 }

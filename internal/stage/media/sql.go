@@ -2,14 +2,15 @@ package media
 
 import (
 	"context"
+	"time"
 
 	"github.com/courant-platform/courant/internal/flow"
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
 const (
-	nextDue         = `SELECT due FROM documents WHERE state < 2 ORDER BY due LIMIT 1`
-	dueDocuments    = `SELECT url, source, as_of, state FROM documents WHERE due <= $1 AND state < 2 ORDER BY due LIMIT 500`
+	waitingDocuments = `SELECT url, source, as_of, due FROM documents WHERE state = 1 ORDER BY due LIMIT 500`
+	foundDocuments   = `SELECT url, source, as_of FROM documents WHERE state = 0 AND due <= $1 ORDER BY due LIMIT 500`
 	releaseDocument = `UPDATE documents SET state = 2, due = $4, trace = trace || $5
 		WHERE url = $1 AND source = $2 AND as_of = $3 AND state = 1`
 
@@ -46,20 +47,44 @@ const (
 		ON CONFLICT (url, source) DO NOTHING`
 )
 
-// dueDocument is a document whose time has come.
-type dueDocument struct {
-	flow.Version
-	state int
-}
-
-func (m *Media) dueDocuments(ctx context.Context) (due []dueDocument, err error) {
+// late are the documents that have waited long enough; next is when the first
+// of the others will have, zero if none waits.
+func (m *Media) late(ctx context.Context) (late []flow.Version, next time.Time, err error) {
 	err = m.Store.Read(ctx, func(r store.Reader) error {
 		return r.Rows(func(rows store.Rows) error {
-			var d dueDocument
-			err := rows.Scan(&d.URL, &d.Source, &d.AsOf, &d.state)
-			due = append(due, d)
+			var v flow.Version
+			var due int64
+			err := rows.Scan(&v.URL, &v.Source, &v.AsOf, &due)
+			if at := store.Time(due); !at.After(m.Store.Now()) {
+				late = append(late, v)
+			} else if next.IsZero() {
+				next = at
+			}
 			return err
-		}, dueDocuments, m.Store.Now().UnixMilli())
+		}, waitingDocuments)
 	})
-	return due, err
+	return late, next, err
+}
+
+// unannounced are new documents and fetched pictures that nobody took up.
+func (m *Media) unannounced(ctx context.Context) (documents []flow.Version, pictures [][]byte, err error) {
+	now := m.Store.Now()
+	err = m.Store.Read(ctx, func(r store.Reader) error {
+		err := r.Rows(func(rows store.Rows) error {
+			var v flow.Version
+			err := rows.Scan(&v.URL, &v.Source, &v.AsOf)
+			documents = append(documents, v)
+			return err
+		}, foundDocuments, now.UnixMilli())
+		if err != nil {
+			return err
+		}
+		return r.Rows(func(rows store.Rows) error {
+			var hash []byte
+			err := rows.Scan(&hash)
+			pictures = append(pictures, hash)
+			return err
+		}, answeredFetches, now.Add(-pictureTime).UnixMilli())
+	})
+	return documents, pictures, err
 }

@@ -31,7 +31,7 @@ func TestAnAnswerIsKeptAsAPendingDownload(t *testing.T) {
 			t.Errorf("validators count before the download is read: %+v", p)
 		}
 		if len(w.seen("http://a.example/robots.txt")) != 1 || len(w.seen(feed)) != 1 {
-			t.Errorf("asked %v", w.asked)
+			t.Errorf("asked %v", w.all())
 		}
 	})
 }
@@ -101,14 +101,14 @@ func TestAHostThatFailsIsAskedLessAndLess(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.pages[feed] = status(500)
 		w.source(1, feed)
-		for range 3 * 60 {
+		for range 60 {
 			w.ask(1, time.Minute)
 		}
 		seen := w.seen(feed)
-		if n := len(seen); n < 6 || n > 12 {
-			t.Errorf("asked %d times in three hours", n)
+		if n := len(seen); n < 5 || n > 10 {
+			t.Errorf("asked %d times in an hour", n)
 		}
-		if last := seen[len(seen)-1].at.Sub(seen[len(seen)-2].at); last < 15*time.Minute {
+		if last := seen[len(seen)-1].at.Sub(seen[len(seen)-2].at); last < 5*time.Minute {
 			t.Errorf("at last every %v", last)
 		}
 	})
@@ -116,7 +116,7 @@ func TestAHostThatFailsIsAskedLessAndLess(t *testing.T) {
 
 func TestRetryAfterSurvivesARestart(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
-		w.pages[feed] = status(http.StatusTooManyRequests, "Retry-After", "3600")
+		w.pages[feed] = status(http.StatusTooManyRequests, "Retry-After", "600")
 		w.source(1, feed)
 		w.ask(1, 30*time.Second)
 		first := w.seen(feed)
@@ -124,15 +124,15 @@ func TestRetryAfterSurvivesARestart(t *testing.T) {
 			t.Fatalf("asked %d times, got %+v", len(first), w.poll(1))
 		}
 		w.stop()
+		w.put(feed, page("<rss/>"))
 		w.run("second")
-		w.pages[feed] = page("<rss/>")
-		w.ask(1, 50*time.Minute)
+		w.ask(1, 8*time.Minute)
 		if n := len(w.seen(feed)); n != 1 {
-			t.Fatalf("asked again within the hour: %d times", n)
+			t.Fatalf("asked again within ten minutes: %d times", n)
 		}
-		w.wait(20 * time.Minute)
+		w.wait(3 * time.Minute)
 		seen := w.seen(feed)
-		if len(seen) != 2 || seen[1].at.Sub(seen[0].at) < time.Hour || !w.poll(1).open {
+		if len(seen) != 2 || seen[1].at.Sub(seen[0].at) < 10*time.Minute || !w.poll(1).open {
 			t.Errorf("asked %d times, got %+v", len(seen), w.poll(1))
 		}
 	})
@@ -181,17 +181,17 @@ func TestRobotsTxtIsAskedForAgainWhenItIsStaleAlsoAfterARestart(t *testing.T) {
 		w.pages[feed] = status(304)
 		w.source(1, feed)
 		for i := range 6 {
-			w.ask(1, 10*time.Minute)
+			w.ask(1, 2*time.Minute)
 			if i == 2 {
 				w.stop()
 				w.run("second")
 			}
 		}
 		if n := len(w.seen("http://a.example/robots.txt")); n != 1 {
-			t.Errorf("asked %d times in an hour", n)
+			t.Errorf("asked %d times within minutes", n)
 		}
 		w.exec(`UPDATE hosts SET robots_until = robots_until - $1`, 24*time.Hour.Milliseconds())
-		w.ask(1, 10*time.Minute)
+		w.ask(1, 2*time.Minute)
 		if n := len(w.seen("http://a.example/robots.txt")); n != 2 {
 			t.Errorf("asked %d times in a day", n)
 		}
@@ -216,7 +216,7 @@ func TestAHostIsAskedAtItsPaceAndHostsSideBySide(t *testing.T) {
 			start := time.Now()
 			w.wait(time.Minute)
 			last := map[string]time.Time{}
-			for _, a := range w.asked {
+			for _, a := range w.all() {
 				host := a.url[:16]
 				if gap := a.at.Sub(last[host]); gap < c.gap {
 					t.Errorf("%s came %v after the one before", a.url, gap)
@@ -321,24 +321,23 @@ func TestAPictureThatCannotBeHadIsAnsweredWithTheReason(t *testing.T) {
 	for _, c := range []struct {
 		what, address string
 		page          http.HandlerFunc
+		within        time.Duration
 		requests      int
 		problem       string
 	}{
-		{"not there", "http://a.example/p", status(404), 1, "404"},
-		{"failing each time", "http://a.example/p", status(500), 5, "500"},
-		{"too large", "http://a.example/p", page(strings.Repeat("a", 2000)), 1, "too_large"},
-		{"leading nowhere", "http://a.example/p", status(302, "Location", "/p"), 11, "more than 10 redirects"},
-		{"of this machine", "http://127.0.0.1/p", nil, 0, "not allowed"},
-		{"behind a password", "http://a.example/p", status(401), 1, "401"},
+		{"not there", "http://a.example/p", status(404), time.Minute, 1, "404"},
+		{"failing each time", "http://a.example/p", status(500), 20 * time.Minute, 5, "500"},
+		{"too large", "http://a.example/p", page(strings.Repeat("a", 2000)), time.Minute, 1, "too_large"},
+		{"leading nowhere", "http://a.example/p", status(302, "Location", "/p"), time.Minute, 11, "more than 10 redirects"},
+		{"of this machine", "http://127.0.0.1/p", nil, time.Minute, 0, "not allowed"},
+		{"behind a password", "http://a.example/p", status(401), time.Minute, 1, "401"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			in(t, func(t *testing.T, w *world) {
-				w.stop()
 				w.config.MaxPicture = 1000
-				w.run("second")
 				w.pages[c.address] = c.page
 				w.want(c.address)
-				w.wait(20 * time.Minute)
+				w.wait(c.within)
 				if f := w.fetched(c.address); !f.answered || f.blob != "" || !strings.Contains(f.problem, c.problem) {
 					t.Errorf("got %+v", f)
 				}
@@ -356,9 +355,7 @@ func TestAPictureComesAfterAFailureThatPasses(t *testing.T) {
 		w.pages[picture] = status(503, "Retry-After", "600")
 		w.want(picture)
 		w.wait(time.Minute)
-		w.mu.Lock()
-		w.pages[picture] = page("picture", "Content-Type", "image/png")
-		w.mu.Unlock()
+		w.put(picture, page("picture", "Content-Type", "image/png"))
 		w.wait(20 * time.Minute)
 		seen := w.seen(picture)
 		if f := w.fetched(picture); f.status != 200 || len(seen) != 2 || seen[1].at.Sub(seen[0].at) < 10*time.Minute {
@@ -369,19 +366,20 @@ func TestAPictureComesAfterAFailureThatPasses(t *testing.T) {
 
 func TestDownloadsAreKeptForAWhileAndWhatWaitsToBeReadForEver(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
+		w.config.KeepBodies = setting.Duration(10 * time.Minute)
 		old := "body/" + w.store.Now().UTC().Format("20060102t1504") + "/old"
 		if err := w.blobs.Put(t.Context(), old, []byte("old")); err != nil {
 			t.Fatal(err)
 		}
 		w.pages[feed] = page("<rss/>")
 		w.source(1, feed)
-		w.ask(1, 30*time.Minute)
+		w.ask(1, 8*time.Minute)
 		if w.body(old) != "old" {
-			t.Error("deleted within the hour")
+			t.Error("deleted too early")
 		}
-		w.wait(40 * time.Minute)
+		w.wait(5 * time.Minute)
 		if _, err := w.blobs.Get(t.Context(), old); !blob.Missing(err) {
-			t.Errorf("kept for more than an hour: %v", err)
+			t.Errorf("kept too long: %v", err)
 		}
 		if w.body(w.poll(1).blob) != "<rss/>" {
 			t.Error("a pending download was deleted")
@@ -391,9 +389,7 @@ func TestDownloadsAreKeptForAWhileAndWhatWaitsToBeReadForEver(t *testing.T) {
 
 func TestDownloadsBeyondTheBoundGoOldestFirst(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
-		w.stop()
 		w.config.KeepBodiesSize = setting.Size(2500)
-		w.run("second")
 		var keys []string
 		for i := range 5 {
 			key := "body/" + w.store.Now().UTC().Format("20060102t1504") + "/" + fmt.Sprint(i)
@@ -443,14 +439,14 @@ func TestTheSuccessorOfARobotThatDiedWaitsForItsLease(t *testing.T) {
 		w.exec(`UPDATE leases SET owner = 'dead', until = $2 WHERE name = $1`, fmt.Sprint("robot/", part(feed)), until.UnixMilli())
 		w.run("second")
 		w.ask(1, 14*time.Second)
-		if n := len(w.asked); n != 0 {
+		if n := len(w.all()); n != 0 {
 			t.Fatalf("%d requests while another robot has the host", n)
 		}
 		w.wait(30 * time.Second)
 		if p := w.poll(1); !p.open {
 			t.Errorf("got %+v", p)
 		}
-		for _, a := range w.asked {
+		for _, a := range w.all() {
 			if a.at.Before(until.Add(time.Duration(robot.Defaults().Gap))) {
 				t.Errorf("%s was asked before the lease had run out and a gap had passed", a.url)
 			}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -46,7 +47,7 @@ type asked struct {
 	header http.Header
 }
 
-// in runs a test with a robot at work.
+// in runs a test; its robot begins to work at the first wait.
 func in(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -56,9 +57,10 @@ func in(t *testing.T, test func(t *testing.T, w *world)) {
 		var serving sync.WaitGroup
 		serving.Go(func() { server.Serve(pipes(w.conns)) })
 		w.others()
-		w.run("first")
 		defer func() {
-			w.stop()
+			if w.stop != nil {
+				w.stop()
+			}
 			server.Close()
 			serving.Wait()
 		}()
@@ -66,14 +68,15 @@ func in(t *testing.T, test func(t *testing.T, w *world)) {
 	})
 }
 
-// others are 63 more robots, which have all parts but those of the test's hosts:
+// others are 42 more robots, which have all parts but those of the test's hosts:
 // leases are written every five seconds, and few make long times cheap.
 func (w *world) others() {
 	w.t.Helper()
 	w.exec(`WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 255)
 		INSERT INTO leases (name, owner, until, epoch) SELECT 'robot/' || i, 'other', $1, 1 FROM n
-		WHERE i NOT IN ($2, $3, $4, $5)`, int64(1)<<60, part("http://a.example"), part("http://b.example"), part("http://c.example"), part("http://127.0.0.1"))
-	w.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 63)
+		WHERE i NOT IN ($2, $3, $4, $5, $6, $7)`, int64(1)<<60, part("http://a.example"), part("http://b.example"), part("http://c.example"),
+		part("http://127.0.0.1"), part("http://169.254.169.254"), part("file:///etc/passwd"))
+	w.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 42)
 		INSERT INTO leases (name, owner, until, epoch) SELECT 'robot-alive/' || i, 'other', $1, 1 FROM n`, int64(1)<<60)
 }
 
@@ -105,6 +108,13 @@ func (w *world) dial(ctx context.Context, _, address string) (net.Conn, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// put changes the web while the robot is at work.
+func (w *world) put(address string, page http.HandlerFunc) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pages[address] = page
 }
 
 // ServeHTTP notes the request and answers as the page does.
@@ -165,6 +175,9 @@ func (w *world) ask(id int64, wait time.Duration) {
 }
 
 func (w *world) wait(d time.Duration) {
+	if w.stop == nil {
+		w.run("first")
+	}
 	time.Sleep(d)
 	synctest.Wait()
 }
@@ -232,11 +245,16 @@ func (w *world) body(key string) string {
 	return string(b)
 }
 
-// seen are the requests for an address, or, without one, for all but robots.txt.
-func (w *world) seen(address string) (all []asked) {
+// all are the requests so far.
+func (w *world) all() []asked {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, a := range w.asked {
+	return slices.Clone(w.asked)
+}
+
+// seen are the requests for an address, or, without one, for all but robots.txt.
+func (w *world) seen(address string) (all []asked) {
+	for _, a := range w.all() {
 		u, _ := url.Parse(a.url)
 		if a.url == address || address == "" && u.Path != "/robots.txt" {
 			all = append(all, a)

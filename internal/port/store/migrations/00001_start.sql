@@ -67,7 +67,7 @@ CREATE TABLE fetches (
   problem    TEXT NOT NULL DEFAULT ''      -- robot: why there is no body
 );
 CREATE INDEX fetches_part ON fetches (part, answered, priority, wanted);
-CREATE INDEX fetches_answered ON fetches (kind, answered);
+CREATE INDEX fetches_answered ON fetches (kind, answered) WHERE answered > 0;
 
 -- What robot knows of a host: scheme, name and port, since each such origin has
 -- a robots.txt of its own.
@@ -121,7 +121,8 @@ CREATE TABLE documents (
   trace    TEXT NOT NULL,                -- its story so far, JSON objects after each other
   PRIMARY KEY (url, source)
 );
-CREATE INDEX documents_due ON documents (due) WHERE state < 2;
+CREATE INDEX documents_found ON documents (due) WHERE state = 0;
+CREATE INDEX documents_waiting ON documents (due) WHERE state = 1;
 CREATE INDEX documents_ready ON documents (due) WHERE state = 2;
 
 -- The light pages. Listings read pages, readers read bodies.

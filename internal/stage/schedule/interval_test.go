@@ -1,0 +1,53 @@
+package schedule
+
+import (
+	"testing"
+	"time"
+
+	"github.com/courant-platform/courant/internal/kit/setting"
+)
+
+func TestTheIntervalFollowsTheSource(t *testing.T) {
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
+	fixed := Config{MinInterval: setting.Duration(5 * time.Minute), MaxInterval: setting.Duration(5 * time.Minute)}
+	fast := Config{MinInterval: setting.Duration(time.Second), MaxInterval: setting.Duration(time.Hour)}
+	for _, c := range []struct {
+		what   string
+		config Config
+		history
+		want time.Duration
+	}{
+		{"nothing is known", Defaults(), history{}, 15 * time.Minute},
+		{"nothing is known, and no configuration", Config{}, history{}, 15 * time.Minute},
+		{"news every hour", Defaults(), history{Changed: ago(time.Minute), Rhythm: time.Hour}, 15 * time.Minute},
+		{"news every minute", Defaults(), history{Changed: ago(time.Second), Rhythm: time.Minute}, time.Minute},
+		{"news every minute, where seconds are allowed", fast, history{Changed: ago(time.Second), Rhythm: time.Minute}, 15 * time.Second},
+		{"news every week", Defaults(), history{Changed: ago(time.Hour), Rhythm: 7 * 24 * time.Hour}, 6 * time.Hour},
+		{"once lively, quiet for eight hours", Defaults(), history{Changed: ago(8 * time.Hour), Rhythm: time.Minute}, 30 * time.Minute},
+		{"once lively, quiet for a year", Defaults(), history{Changed: ago(365 * 24 * time.Hour), Rhythm: time.Minute}, 6 * time.Hour},
+		{"it wishes less", Defaults(), history{Rhythm: time.Hour, TTL: time.Hour}, time.Hour},
+		{"it wishes more", Defaults(), history{Rhythm: 4 * time.Hour, TTL: time.Minute}, time.Hour},
+		{"it wishes a month", Defaults(), history{TTL: 30 * 24 * time.Hour}, 6 * time.Hour},
+		{"it failed once", Defaults(), history{Rhythm: time.Hour, Failures: 1}, 30 * time.Minute},
+		{"it failed three times", Defaults(), history{Rhythm: time.Hour, Failures: 3}, 2 * time.Hour},
+		{"it fails for ever", Defaults(), history{Rhythm: time.Hour, Failures: 1 << 30}, 6 * time.Hour},
+		{"adaptation is off", fixed, history{Rhythm: time.Second, TTL: time.Hour, Failures: 9}, 5 * time.Minute},
+		{"a change in the future, as a clock that steps back leaves it", Defaults(), history{Changed: now.Add(time.Hour), Rhythm: time.Hour}, 15 * time.Minute},
+	} {
+		if got := c.config.interval(c.history, now); got != c.want {
+			t.Errorf("%s: %v, want %v", c.what, got, c.want)
+		}
+	}
+}
+
+func TestTheNextTimeKeepsTheGridUnlessItHasPassed(t *testing.T) {
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct{ late, want time.Duration }{
+		{0, time.Minute}, {10 * time.Second, 50 * time.Second}, {time.Minute, time.Minute}, {time.Hour, time.Minute},
+	} {
+		if got := next(now.Add(-c.late), now, time.Minute).Sub(now); got != c.want {
+			t.Errorf("%v late: next in %v, want %v", c.late, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package schedule_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/port/bus"
+	"github.com/courant-platform/courant/internal/port/bus/membus"
+	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/port/store/storetest"
+	"github.com/courant-platform/courant/internal/stage/schedule"
+)
+
+func write(t *testing.T, s *store.Store, query string, args ...any) {
+	t.Helper()
+	if err := s.Write(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Exec(query, args...)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func addSources(t *testing.T, s *store.Store, n int) {
+	t.Helper()
+	if err := s.Write(t.Context(), func(tx *store.Tx) error {
+		for i := range n {
+			if _, err := tx.Exec(`INSERT INTO polls (source, url, origin, part, due) VALUES ($1, '', $2, $3, 1)`, i+1, fmt.Sprintf("http://%d.example", i), i%256); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// bells are the polls in the outbox that were asked for.
+func bells(t *testing.T, s *store.Store) (asked []flow.Poll) {
+	t.Helper()
+	err := s.Read(t.Context(), func(r store.Reader) error {
+		return r.Rows(func(rows store.Rows) error {
+			var text []byte
+			if err := rows.Scan(&text); err != nil {
+				return err
+			}
+			var messages []struct {
+				Topic string
+				Facts []flow.Poll
+			}
+			err := json.Unmarshal(text, &messages)
+			for _, m := range messages {
+				if m.Topic == flow.SourceDue.Name {
+					asked = append(asked, m.Facts...)
+				}
+			}
+			return err
+		}, `SELECT messages FROM outbox ORDER BY seq`)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return asked
+}
+
+// run runs schedulers until stop is called.
+func run(t *testing.T, s *store.Store, config schedule.Config, n int) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			if err := (&schedule.Schedule{Store: s, Config: config, Log: slog.New(slog.DiscardHandler)}).Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return func() {
+		cancel()
+		all.Wait()
+	}
+}
+
+func TestASourceIsAskedForOnceUntilItIsAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := storetest.Memory(t)
+		addSources(t, s, 1)
+		defer run(t, s, schedule.Defaults(), 1)()
+		time.Sleep(24 * time.Hour)
+		if asked := bells(t, s); len(asked) != 1 || asked[0].Source != 1 || asked[0].Origin != "http://0.example" || asked[0].AsOf == 0 {
+			t.Fatalf("asked for %+v", asked)
+		}
+		for _, outstanding := range []string{
+			`UPDATE polls SET answered = asked, pending = asked`, // a download waits to be read
+			`UPDATE polls SET parsed = pending`,                  // it has been read
+		} {
+			if n := len(bells(t, s)); n != 1 {
+				t.Errorf("asked %d times before %s", n, outstanding)
+			}
+			write(t, s, outstanding)
+			time.Sleep(7 * time.Hour)
+		}
+		asked := bells(t, s)
+		if len(asked) != 2 || asked[1].AsOf <= asked[0].AsOf {
+			t.Errorf("asked for %+v", asked)
+		}
+	})
+}
+
+func TestTheAsOfGrowsAlsoWhenTheClockStandsBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := storetest.Memory(t)
+		addSources(t, s, 1)
+		ahead := s.Now().Add(time.Hour).UnixMilli()
+		write(t, s, `UPDATE polls SET asked = $1, answered = $1`, ahead)
+		stop := run(t, s, schedule.Defaults(), 1)
+		time.Sleep(time.Second)
+		stop()
+		if asked := bells(t, s); len(asked) != 1 || asked[0].AsOf != ahead+1 {
+			t.Errorf("asked for %+v, the one before was as of %d", asked, ahead)
+		}
+	})
+}
+
+func TestSourcesAreAskedAtTheirIntervals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := storetest.Memory(t)
+		addSources(t, s, 3)
+		write(t, s, `UPDATE polls SET rhythm = $1 WHERE source = 1`, (20 * time.Minute).Milliseconds())
+		write(t, s, `UPDATE polls SET ttl = $1 WHERE source = 2`, time.Hour.Milliseconds())
+		stop := run(t, s, schedule.Defaults(), 1)
+		for range 60 {
+			time.Sleep(time.Minute)
+			write(t, s, `UPDATE polls SET answered = asked`)
+		}
+		stop()
+		count := map[int64]int{}
+		for _, a := range bells(t, s) {
+			count[a.Source]++
+		}
+		if count[1] != 12 || count[2] != 1 || count[3] != 4 {
+			t.Errorf("asked %v times in an hour", count)
+		}
+	})
+}
+
+func TestManySchedulersNeverAskTwice(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		const sources = 1200
+		addSources(t, s, sources)
+		stop := run(t, s, schedule.Defaults(), 4)
+		deadline := time.After(20 * time.Second)
+		for len(bells(t, s)) < sources {
+			select {
+			case <-deadline:
+				t.Fatalf("%d of %d were asked for", len(bells(t, s)), sources)
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+		stop()
+		seen := map[int64]bool{}
+		for _, a := range bells(t, s) {
+			if seen[a.Source] {
+				t.Errorf("source %d is asked for twice", a.Source)
+			}
+			seen[a.Source] = true
+		}
+		if len(seen) != sources {
+			t.Errorf("%d of %d were asked for", len(seen), sources)
+		}
+	})
+}
+
+func TestASourceThatTurnsOutLivelierIsAskedSooner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := storetest.Memory(t)
+		addSources(t, s, 1)
+		write(t, s, `UPDATE polls SET rhythm = $1`, (24 * time.Hour).Milliseconds())
+		b := &bus.Bus{Driver: &membus.Driver{}}
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() {
+			b.Run(ctx, (&schedule.Schedule{Store: s, Config: schedule.Defaults(), Log: slog.New(slog.DiscardHandler)}).Handlers()...)
+		})
+		stop := run(t, s, schedule.Defaults(), 1)
+		time.Sleep(time.Second)
+		write(t, s, `UPDATE polls SET answered = asked, changed = $1, rhythm = $2`, s.Now().UnixMilli(), (8 * time.Minute).Milliseconds())
+		name, facts := flow.SourceChanged.Encode(flow.Poll{Source: 1}, flow.Poll{Source: 99})
+		if err := b.Publish(t.Context(), name, facts); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Minute)
+		stop()
+		cancel()
+		running.Wait()
+		if asked := bells(t, s); len(asked) != 2 || slices.ContainsFunc(asked, func(p flow.Poll) bool { return p.Source != 1 }) {
+			t.Errorf("asked for %+v", asked)
+		}
+	})
+}
