@@ -11,7 +11,7 @@ import (
 const (
 	waitingDocuments = `SELECT url, source, as_of, due FROM documents WHERE state = 1 ORDER BY due LIMIT 500`
 	foundDocuments   = `SELECT url, source, as_of FROM documents WHERE state = 0 AND due <= $1 ORDER BY due LIMIT 500`
-	releaseDocument = `UPDATE documents SET state = 2, due = $4, trace = trace || $5
+	releaseDocument  = `UPDATE documents SET state = 2, due = $4, trace = trace || $5
 		WHERE url = $1 AND source = $2 AND as_of = $3 AND state = 1`
 
 	readFound   = `SELECT content FROM documents WHERE url = $1 AND source = $2 AND as_of = $3 AND state = 0`
