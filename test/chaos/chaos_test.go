@@ -78,14 +78,14 @@ func (r run) test(t *testing.T) {
 		}
 		c.Kill(t)
 		c.Launch(t)
-		t.Logf("kill %d: %v", n+1, w.Judge(t))
 	}
 	c.Ready(t)
 	card, took := w.Settle(t, c, settleTime)
 	for _, wrong := range card.Wrong() {
 		t.Error(wrong)
 	}
-	t.Logf("%d kills; all was there %.1f s after the last change", r.kills, took.Seconds())
+	t.Logf("%d kills; all was there %.1f s after the last change, %d pages of %d", r.kills, took.Seconds(),
+		card.Dialects["rss-full"].Present+card.Dialects["atom"].Present, card.Dialects["rss-full"].Expected+card.Dialects["atom"].Expected)
 	r.politeness(t, w.Judge(t))
 	if status, _ := c.Stop(t); status != 0 {
 		t.Errorf("it stopped with status %d", status)
@@ -113,7 +113,7 @@ func live(t *testing.T, w *rig.Web, d time.Duration) {
 func (r run) politeness(t *testing.T, j rig.Judge) {
 	t.Helper()
 	t.Log(j)
-	excused := 0
+	excused := 0 // and reported by kind above
 	for kind, v := range j.Violations {
 		if forgiven[kind] {
 			excused += v.Count

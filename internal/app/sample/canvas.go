@@ -73,20 +73,21 @@ func (c *canvas) fill(paint color.Color, points ...float64) {
 		top, bottom = min(top, points[i]), max(bottom, points[i])
 	}
 	p := color.NRGBAModel.Convert(paint).(color.NRGBA)
-	cover := make([]float64, sceneWidth)
+	steps := make([]float64, sceneWidth+2) // where more of the row is covered, or less
 	for y := max(int(top), 0); y < min(int(bottom)+1, sceneHeight); y++ {
-		left, right := sceneWidth, 0
+		left, right := float64(sceneWidth), 0.0
 		for i := range softness {
 			line := crossings(points, float64(y)+(float64(i)+0.5)/softness)
 			for ; len(line) > 1; line = line[2:] {
-				from, to := spread(cover, line[0], line[1])
-				left, right = min(left, from), max(right, to)
+				left, right = min(left, line[0]), max(right, line[1])
+				step(steps, line[0], 1)
+				step(steps, line[1], -1)
 			}
 		}
-		for x := left; x < right; x++ {
-			c.blend(x, y, p, cover[x]/softness)
-			cover[x] = 0
+		if left < right {
+			c.blend(y, int(max(left, 0)), int(min(right+2, sceneWidth)), p, steps)
 		}
+		clear(steps)
 	}
 }
 
@@ -106,25 +107,25 @@ func crossings(points []float64, y float64) (out []float64) {
 	return out
 }
 
-// spread adds a stretch of a line to the pixels that it covers, and returns
-// which these are.
-func spread(cover []float64, from, to float64) (first, end int) {
-	from, to = max(from, 0), min(to, float64(len(cover)))
-	if from >= to {
-		return len(cover), 0
-	}
-	first, end = int(from), int(math.Ceil(to))
-	for x := first; x < end; x++ {
-		cover[x] += min(to, float64(x+1)) - max(from, float64(x))
-	}
-	return first, end
+// step has a row covered, or no longer, from a place on. The sum of all steps up
+// to a pixel is how much of it is covered.
+func step(steps []float64, from, by float64) {
+	from = min(max(from, 0), sceneWidth)
+	at := int(from)
+	steps[at] += (float64(at+1) - from) * by
+	steps[at+1] += (from - float64(at)) * by
 }
 
-func (c *canvas) blend(x, y int, p color.NRGBA, cover float64) {
-	t := int(min(cover, 1)*float64(p.A)*257 + 0.5) // of 65535
-	pix := c.Pix[c.PixOffset(x, y):][:3]
-	for i, v := range [3]byte{p.R, p.G, p.B} {
-		pix[i] += byte((int(v) - int(pix[i])) * t / 65535)
+// blend paints a part of a row by the steps in it.
+func (c *canvas) blend(y, from, to int, p color.NRGBA, steps []float64) {
+	cover := 0.0
+	pix := c.Pix[c.PixOffset(from, y):c.PixOffset(to, y)]
+	for x := 0; len(pix) >= 4; x, pix = x+1, pix[4:] {
+		cover += steps[from+x]
+		t := int(min(cover/softness, 1)*float64(p.A)*257 + 0.5) // of 65535
+		pix[0] += byte((int(p.R) - int(pix[0])) * t / 65535)
+		pix[1] += byte((int(p.G) - int(pix[1])) * t / 65535)
+		pix[2] += byte((int(p.B) - int(pix[2])) * t / 65535)
 	}
 }
 

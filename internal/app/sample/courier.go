@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -21,13 +22,16 @@ const (
 func (w *Web) courier(origin string) http.Handler {
 	mux := w.common()
 	standing, pool := read("courier.txt", origin), read("dispatches.txt", origin)
-	for i, a := range standing {
-		if !a.Inside {
-			standing[i].Length = len(w.album.picture(a.Picture))
+	measure := sync.OnceFunc(func() {
+		for i, a := range standing {
+			if !a.Inside {
+				standing[i].Length = len(w.album.picture(a.Picture))
+			}
 		}
-	}
+	})
 	paper := func() []article { return w.paper(standing, pool, origin) }
 	mux.HandleFunc("GET /feed.xml", func(rw http.ResponseWriter, r *http.Request) {
+		measure()
 		w.respond(rw, r, "application/rss+xml; charset=utf-8", render("rss", channel{
 			Title: "The Harbour Courier", Origin: origin, Self: origin + "/feed.xml", Language: "en",
 			About: "News of a harbour town that does not exist", Articles: paper()}))

@@ -9,7 +9,6 @@ import (
 	"image/png"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/courant-platform/courant"
@@ -229,24 +228,35 @@ func before() map[string]func(*scene) {
 func TestEveryPairOfDelayTransactionsInEveryOrderPrintsAllPictures(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		m := &Media{Store: s, Blobs: blob.Bucket{Driver: &memory.Memory{}}, Config: Defaults(), Log: slog.New(slog.DiscardHandler)}
-		var n atomic.Int64
-		for state, prepare := range before() {
-			for i, a := range actions() {
-				for j, b := range actions() {
-					for _, together := range []bool{false, true} {
-						if together && j < i {
-							continue // the same as the other way round
-						}
-						sc := &scene{t: t, m: m, n: n.Add(1), got: map[string]int{}}
-						sc.put("a", oldAsOf)
-						prepare(sc)
-						pair(sc, a, b, together)
-						finish(sc, fmt.Sprintf("%s: %s, %s, together %v", state, a.name, b.name, together), a, b)
-					}
+		for n, c := range meetings() {
+			sc := &scene{t: t, m: m, n: int64(n), got: map[string]int{}}
+			sc.put("a", oldAsOf)
+			before()[c.state](sc)
+			pair(sc, c.a, c.b, c.together)
+			finish(sc, fmt.Sprintf("%s: %s, %s, together %v", c.state, c.a.name, c.b.name, c.together), c.a, c.b)
+		}
+	})
+}
+
+// meeting is two transactions in a state, one after the other or at once.
+type meeting struct {
+	state    string
+	a, b     action
+	together bool
+}
+
+func meetings() (all []meeting) {
+	for state := range before() {
+		for i, a := range actions() {
+			for j, b := range actions() {
+				all = append(all, meeting{state, a, b, false})
+				if i <= j { // at once is the same the other way round
+					all = append(all, meeting{state, a, b, true})
 				}
 			}
 		}
-	})
+	}
+	return all
 }
 
 // pair runs two transactions one after the other, or at the same time.

@@ -47,6 +47,10 @@ const (
 		ON CONFLICT (url, source) DO NOTHING`
 )
 
+// clockError is further ahead than any deadline: one that is, was set by a clock
+// that has been put right since.
+const clockError = 5 * time.Minute
+
 // late are the documents that have waited long enough; next is when the first
 // of the others will have, zero if none waits.
 func (m *Media) late(ctx context.Context) (late []flow.Version, next time.Time, err error) {
@@ -55,7 +59,8 @@ func (m *Media) late(ctx context.Context) (late []flow.Version, next time.Time, 
 			var v flow.Version
 			var due int64
 			err := rows.Scan(&v.URL, &v.Source, &v.AsOf, &due)
-			if at := store.Time(due); !at.After(m.Store.Now()) {
+			at, now := store.Time(due), m.Store.Now()
+			if !at.After(now) || at.After(now.Add(clockError)) {
 				late = append(late, v)
 			} else if next.IsZero() {
 				next = at

@@ -39,8 +39,8 @@ func (r *Robot) load(ctx context.Context, h *host) (time.Time, error) {
 		return h.next, nil
 	}
 	now, storeNow := time.Now(), r.Store.Now()
-	if until != 0 {
-		h.until = now.Add(store.Time(until).Sub(storeNow))
+	if left := store.Time(until).Sub(storeNow); until != 0 && left <= robotsFresh { // else a clock ran ahead
+		h.until = now.Add(left)
 	}
 	h.latency = time.Duration(latency) * time.Millisecond
 	if len(text) > 0 {
@@ -52,7 +52,7 @@ func (r *Robot) load(ctx context.Context, h *host) (time.Time, error) {
 	if allowed == 0 {
 		return h.next, nil
 	}
-	return now.Add(store.Time(allowed).Sub(storeNow)), nil
+	return now.Add(min(store.Time(allowed).Sub(storeNow), client.MostRetryAfter)), nil
 }
 
 // askRobots asks for robots.txt, over a few redirects, and returns when the host

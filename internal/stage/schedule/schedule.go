@@ -67,7 +67,11 @@ func (s *Schedule) turn(ctx context.Context) time.Duration {
 	if err := s.Store.Room(ctx); err != nil {
 		return long
 	}
-	n, err := s.claim(ctx)
+	err := s.heal(ctx)
+	n := 0
+	if err == nil {
+		n, err = s.claim(ctx)
+	}
 	if err != nil {
 		if ctx.Err() == nil {
 			s.Log.Warn("sources wait for the next turn", "error", err)
@@ -88,6 +92,22 @@ func (s *Schedule) sleep(ctx context.Context) time.Duration {
 		return long
 	}
 	return min(max(store.Time(due).Sub(s.Store.Now()), short), long)
+}
+
+// heal brings sources forward whose time is later than any that is ever
+// planned: a clock ran ahead, and has been put right since.
+func (s *Schedule) heal(ctx context.Context) error {
+	_, high := s.Config.bounds()
+	latest := s.Store.Now().Add(high + time.Minute)
+	var due int64
+	err := s.Store.Read(ctx, func(r store.Reader) error { return r.Row(lastDue).Scan(&due) })
+	if store.NoRow(err) || err == nil && !store.Time(due).After(latest) {
+		return nil
+	}
+	return s.Store.Write(ctx, func(tx *store.Tx) error {
+		_, err := tx.Exec(healDue, store.Millis(latest), store.Millis(tx.Now()))
+		return err
+	})
 }
 
 // claim plans the next poll of every due source and asks for those of which

@@ -13,6 +13,8 @@ const (
 	duePolls = `SELECT ` + columns + ` FROM polls WHERE due <= $1 ORDER BY due LIMIT $2 /*skip*/`
 	onePoll  = `SELECT ` + columns + ` FROM polls WHERE source = $1 /*lock*/`
 	planPoll = `UPDATE polls SET due = $2, spacing = $3, asked = $4 WHERE source = $1`
+	lastDue  = `SELECT due FROM polls ORDER BY due DESC LIMIT 1`
+	healDue  = `UPDATE polls SET due = $2 WHERE due > $1`
 	nextDue  = `SELECT due FROM polls ORDER BY due LIMIT 1`
 )
 

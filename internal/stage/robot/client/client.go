@@ -180,23 +180,25 @@ func answer(resp *http.Response) *Answer {
 	return a
 }
 
-// RetryAfter reads the header of RFC 9110 section 10.2.3, both forms; at most a
-// week.
+// MostRetryAfter bounds what a host may ask for.
+const MostRetryAfter = 7 * 24 * time.Hour
+
+// RetryAfter reads the header of RFC 9110 section 10.2.3, both forms, up to
+// MostRetryAfter.
 func RetryAfter(value string, now time.Time) time.Duration {
 	if value == "" {
 		return 0
 	}
-	const most = 7 * 24 * time.Hour
 	value = strings.TrimSpace(value)
 	if s, err := strconv.ParseInt(value, 10, 64); err == nil {
-		return time.Duration(min(max(s, 0), int64(most/time.Second))) * time.Second
+		return time.Duration(min(max(s, 0), int64(MostRetryAfter/time.Second))) * time.Second
 	}
 	t, err := http.ParseTime(value)
 	if err != nil {
 		return 0
 	}
 	// a date has whole seconds: round up
-	return min(max(t.Sub(now)+time.Second, 0), most)
+	return min(max(t.Sub(now)+time.Second, 0), MostRetryAfter)
 }
 
 // explain says in one sentence what went wrong.
