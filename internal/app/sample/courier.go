@@ -24,7 +24,7 @@ func (w *Web) courier(origin string) http.Handler {
 	standing, pool := read("courier.txt", origin), read("dispatches.txt", origin)
 	measure := sync.OnceFunc(func() {
 		for i, a := range standing {
-			if !a.Inside {
+			if !a.Inside && i < 10 { // a few, for drawing takes time
 				standing[i].Length = len(w.album.picture(a.Picture))
 			}
 		}

@@ -49,6 +49,7 @@ func (a *API) handle(f answer) http.HandlerFunc {
 		switch {
 		case err != nil:
 			web.Fail(w, r, a.Log, err)
+		case status == 0: // f has answered itself
 		case v == nil:
 			w.WriteHeader(status)
 		default:

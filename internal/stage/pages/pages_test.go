@@ -155,7 +155,9 @@ func (w *world) page(url string) (p page) {
 	return p
 }
 
-func text(title string) courant.Item { return courant.Item{Title: title, Content: "<p>" + title + "</p>"} }
+func text(title string) courant.Item {
+	return courant.Item{Title: title, Content: "<p>" + title + "</p>"}
+}
 
 func gone() courant.Item { return courant.Item{Withdrawn: true} }
 

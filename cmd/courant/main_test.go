@@ -1,0 +1,188 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// invoke runs a command as a process would, in this one.
+func invoke(t *testing.T, args ...string) (status int, out, complaint string) {
+	t.Helper()
+	files := [2]*os.File{}
+	for i := range files {
+		f, err := os.Create(filepath.Join(t.TempDir(), "out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		files[i] = f
+	}
+	stdout, stderr := os.Stdout, os.Stderr
+	os.Stdout, os.Stderr = files[0], files[1]
+	defer func() { os.Stdout, os.Stderr = stdout, stderr }()
+	status = execute(t.Context(), args)
+	var texts [2]string
+	for i, f := range files {
+		b, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[i] = string(b)
+	}
+	return status, texts[0], texts[1]
+}
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const rss = "<rss version=\"2.0\"><channel><title>News</title><item><title>One\u2028two\u0085three</title><link>/1</link></item></channel></rss>"
+
+func TestTheStatusSaysHowACommandEnded(t *testing.T) {
+	feed, data := write(t, "feed.xml", rss), filepath.Join(t.TempDir(), "none")
+	badConfig := write(t, "courant.toml", "[robot]\ngapp = \"1s\"\n")
+	for _, c := range []struct {
+		args   string
+		status int
+		says   string
+	}{
+		{"version", 0, ""}, {"roles", 0, ""}, {"config", 0, ""}, {"--help", 0, ""}, {"run --help", 0, ""}, {"parse " + feed, 0, ""},
+		{"pasre " + feed, 2, `unknown command "pasre"`},
+		{"sources list", 2, "unknown command"},
+		{"source", 2, "write one of"},
+		{"source ad http://a.example/", 2, "write one of"},
+		{"parse", 2, "parse FILE…"},
+		{"page", 2, "page URL"},
+		{"page a b", 2, "page URL"},
+		{"version now", 2, ""},
+		{"parse --jsno " + feed, 2, "--jsno"},
+		{"config --config " + badConfig, 2, "did you mean robot.gap?"},
+		{"config --config /nonexistent.toml", 2, "/nonexistent.toml"},
+		{"run robot", 2, "bus.kind"},
+		{"run robbot", 2, "did you mean robot?"},
+		{"run --listen 0.0.0.0:8080", 2, "http.admin_password must be set"},
+		{"parse /nonexistent.xml", 1, "1 of 1 files"},
+		{"parse " + feed + " /nonexistent.xml", 1, "1 of 2 files"},
+		{"page http://a.example/ --data " + data, 1, "courant run"},
+		{"source list --data " + data, 1, "courant run"},
+		{"source list --server http://127.0.0.1:1", 1, "does not answer"},
+		{"source list --server nonsense", 1, "--server"},
+	} {
+		status, _, complaint := invoke(t, strings.Fields(c.args)...)
+		if status != c.status || !strings.Contains(complaint, c.says) || (complaint == "") != (c.status == 0) {
+			t.Errorf("courant %s: status %d, says %q", c.args, status, complaint)
+		}
+		if complaint != "" && (strings.Count(complaint, "\n") != 1 || !strings.HasPrefix(complaint, "courant: ")) {
+			t.Errorf("courant %s: the complaint is not one line: %q", c.args, complaint)
+		}
+	}
+}
+
+func TestEveryCommandHasAnExample(t *testing.T) {
+	var check func(c *cobra.Command)
+	check = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			if name := sub.Name(); name == "help" || name == "completion" {
+				continue
+			}
+			if sub.Example == "" || sub.Short == "" {
+				t.Errorf("courant %s lacks an example or a description", sub.Name())
+			}
+			check(sub)
+		}
+	}
+	check(command())
+}
+
+func TestParseGivesOneObjectALineForEveryFile(t *testing.T) {
+	files := []string{
+		write(t, "a.xml", rss),
+		"/nonexistent.xml",
+		write(t, "empty.xml", ""),
+		write(t, "b.html", "<html><head><link rel=alternate type=application/rss+xml href=/f></head><body>\n\nHello</body></html>"),
+		write(t, "c.xml", strings.Replace(rss, "rss", "rss\n\n", 1)),
+	}
+	status, out, complaint := invoke(t, append([]string{"parse", "--json", "--base", "http://a.example/feed"}, files...)...)
+	if status != 0 || complaint != "" {
+		t.Errorf("status %d, %q", status, complaint)
+	}
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	if len(lines) != len(files) || strings.ContainsAny(out, "\u2028\u2029\u0085") {
+		t.Fatalf("%d lines for %d files: %q", len(lines), len(files), out)
+	}
+	for i, line := range lines {
+		var p struct {
+			File     string
+			Error    *string
+			Format   string
+			Items    []map[string]any
+			Offers   []any
+			Links    []any
+			Warnings []any
+		}
+		if err := json.Unmarshal([]byte(line), &p); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		broken := i == 1 || i == 2 || i == 3
+		if p.File != files[i] || (p.Error != nil) != broken || p.Format == "" {
+			t.Errorf("got %s", line)
+		}
+		if i == 0 && (len(p.Items) != 1 || p.Items[0]["link"] != "http://a.example/1" || p.Items[0]["title"] != "One two three") {
+			t.Errorf("got %+v", p.Items)
+		}
+		if i == 2 && !strings.HasPrefix(*p.Error, "empty: ") || i == 3 && !strings.HasPrefix(*p.Error, "not_a_feed: ") {
+			t.Errorf("the error is %q", *p.Error)
+		}
+		if i == 0 && (p.Offers == nil || p.Links == nil || p.Warnings == nil) {
+			t.Errorf("a list is null: %s", line)
+		}
+	}
+}
+
+func TestWhatASourceSaysDoesNotMoveTheCursor(t *testing.T) {
+	status, out, _ := invoke(t, "parse", write(t, "a.xml", strings.Replace(rss, "News", "Ne\u009b2Jws", 1)))
+	if status != 0 || strings.ContainsAny(out, "\x1b\u009b") {
+		t.Errorf("printed %q", out)
+	}
+}
+
+func TestASourceIsAddedShownAndRemovedWithoutARunningCourant(t *testing.T) {
+	data := t.TempDir()
+	for _, c := range []struct{ args, says string }{
+		{"source list", "no sources yet"},
+		{"source add http://a.example/feed.xml --title News", "added http://a.example/feed.xml as a.example-feed"},
+		{"source add http://a.example/feed.xml", "is there already"},
+		{"source list", "a.example-feed"},
+		{"source show http://a.example/feed.xml", "a.example-feed"},
+		{"source export", `xmlUrl="http://a.example/feed.xml"`},
+		{"source remove a.example-feed", "removed a.example-feed"},
+		{"source list", "no sources yet"},
+	} {
+		status, out, complaint := invoke(t, append(strings.Fields(c.args), "--data", data)...)
+		if status != 0 || !strings.Contains(out, c.says) {
+			t.Errorf("courant %s: status %d, printed %q, %q", c.args, status, out, complaint)
+		}
+	}
+}
+
+func TestSourcesAreImportedAndTheRefusedNamed(t *testing.T) {
+	data := t.TempDir()
+	file := write(t, "list.jsonl", `{"url":"http://a.example/feed"}`+"\n"+`{"url":"http://b.example/feed","title":"B"}`+"\n"+`{"url":"nonsense"}`+"\n")
+	status, out, complaint := invoke(t, "source", "import", file, "--data", data)
+	if status != 1 || !strings.Contains(out, "2 sources added, 0 known already, 1 refused") || !strings.Contains(complaint, "nonsense") {
+		t.Errorf("status %d, printed %q, %q", status, out, complaint)
+	}
+	if _, out, _ := invoke(t, "source", "import", file, "--data", data); !strings.Contains(out, "0 sources added, 2 known already") {
+		t.Errorf("again: %q", out)
+	}
+}

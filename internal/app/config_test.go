@@ -1,0 +1,147 @@
+package app_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/app"
+)
+
+// load reads a configuration from a text.
+func load(t *testing.T, text string, environ ...string) (app.Config, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "courant.toml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return app.Load(path, environ)
+}
+
+func TestWithoutAFileTheDefaultsHold(t *testing.T) {
+	c, err := app.Load("", nil)
+	if err != nil || !reflect.DeepEqual(c, app.Defaults()) {
+		t.Errorf("got %+v, %v", c, err)
+	}
+}
+
+func TestAMistakeInTheFileIsNamedWithItsPlace(t *testing.T) {
+	for _, c := range []struct{ text, says string }{
+		{"[robot]\ngapp = \"1s\"\n", "courant.toml:2:1: unknown key robot.gapp; did you mean robot.gap?"},
+		{"[robot]\nconection = 5\n", "did you mean robot.connections?"},
+		{"[robot]\ngap = \"soon\"\n", "courant.toml:2:"},
+		{"[robot\n", "courant.toml:1:"},
+	} {
+		_, err := load(t, c.text)
+		if !errors.Is(err, courant.Invalid) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q: got %v, want %s", c.text, err, c.says)
+		}
+	}
+	if _, err := app.Load(filepath.Join(t.TempDir(), "none.toml"), nil); !errors.Is(err, courant.Invalid) {
+		t.Errorf("no such file: %v", err)
+	}
+}
+
+func TestTheEnvironmentGoesOverTheFile(t *testing.T) {
+	c, err := load(t, "[robot]\ngap = \"1s\"\nconnections = 7\n[log]\nlevel = \"warn\"\n",
+		"COURANT_ROBOT_GAP=3s", "COURANT_ROBOT_ALLOW_ADDRESSES=192.168.1.7, 10.0.0.0/8:8080", "COURANT_LOG_JSON=true", "COURANT_ROBOT_MAX_FEED=2MiB",
+		"COURANT_SERVER=x", "COURANT_TOKEN=x", "COURANT_DATA=x", "PATH=/bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := c.Robot
+	if time.Duration(r.Gap) != 3*time.Second || r.Connections != 7 || len(r.AllowAddresses) != 2 || r.AllowAddresses[1] != "10.0.0.0/8:8080" || r.MaxFeed != 2<<20 || !c.Log.JSON || c.Log.Level != "warn" {
+		t.Errorf("got %+v, %+v", r, c.Log)
+	}
+	for variable, says := range map[string]string{
+		"COURANT_ROBOT_GAPP=1s":         "did you mean COURANT_ROBOT_GAP?",
+		"COURANT_ROBOT_GAP=soon":        "COURANT_ROBOT_GAP",
+		"COURANT_ROBOT_CONNECTIONS=few": `"few" is not a whole number`,
+		"COURANT_LOG_JSON=perhaps":      "neither true nor false",
+	} {
+		if _, err := app.Load("", []string{variable}); !errors.Is(err, courant.Invalid) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", variable, err)
+		}
+	}
+}
+
+func TestWhatCannotWorkIsRefusedBeforeAnythingStarts(t *testing.T) {
+	for setting, says := range map[string]string{
+		"[http]\nlisten = \"0.0.0.0:8080\"":                               "http.admin_password must be set",
+		"[http]\nlisten = \":8080\"":                                      "http.admin_password must be set",
+		"[http]\nlisten = \"192.168.1.7:80\"\nadmin_password = \"short\"": "12 characters",
+		"[http]\nlisten = \"8080\"":                                       "write 127.0.0.1:8080",
+		"[http]\npublic_url = \"news.example.org\"":                       "http.public_url",
+		"[log]\nlevel = \"loud\"":                                         "none of debug",
+		"[bus]\nkind = \"kafka\"":                                         "neither memory nor nats",
+		"[store]\nurl = \"mysql://a\"":                                    "write postgres://",
+		"[schedule]\nmin_interval = \"100ms\"":                            "less than 1s",
+		"[schedule]\nmin_interval = \"1h\"\nmax_interval = \"1m\"":        "less than min_interval",
+		"[robot]\nconnections = 0":                                        "robot.connections: 0 is less than 1",
+		"[robot]\nallow_addresses = [\"localhost\"]":                      "robot.allow_addresses",
+		"[media]\nwidth = 1":                                              "media.width",
+	} {
+		if _, err := load(t, setting); !errors.Is(err, courant.Invalid) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: got %v, want %s", setting, err, says)
+		}
+	}
+	for _, setting := range []string{
+		"[http]\nlisten = \"0.0.0.0:8080\"\nadmin_password = \"correct horse battery\"", "[http]\nlisten = \"localhost:0\"", "[http]\nlisten = \"[::1]:8080\"",
+		"[schedule]\nmin_interval = \"1s\"\nmax_interval = \"1s\"", "[store]\nurl = \"postgres://user@host/name\"",
+	} {
+		if _, err := load(t, setting); err != nil {
+			t.Errorf("%s: %v", setting, err)
+		}
+	}
+}
+
+func TestTheShownConfigurationIsAFileThatMeansTheSame(t *testing.T) {
+	c := app.Defaults()
+	c.Robot.UserAgent, c.Log.Level, c.Robot.AllowAddresses = "me/1", "debug", []string{"10.0.0.0/8"}
+	text, err := c.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := load(t, text)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	if shown, err := again.Text(); err != nil || shown != text {
+		t.Errorf("read again it is\n%s\nand was\n%s", shown, text)
+	}
+	c.HTTP.Password, c.Bus.Token = "correct horse battery", "secret token"
+	if text, err = c.Text(); err != nil || strings.Contains(text, "horse") || strings.Contains(text, "secret token") {
+		t.Errorf("a secret is shown: %v\n%s", err, text)
+	}
+}
+
+func TestRolesAloneNeedABusAndAStoreThatTheyShare(t *testing.T) {
+	c := app.Defaults()
+	if err := c.Check(nil); err != nil {
+		t.Errorf("all roles: %v", err)
+	}
+	for _, change := range []func(*app.Config){
+		func(*app.Config) {}, func(c *app.Config) { c.Bus.Kind = "nats" }, func(c *app.Config) { c.Store.URL = "postgres://a@b/c" },
+	} {
+		c := app.Defaults()
+		change(&c)
+		if err := c.Check([]string{"robot"}); !errors.Is(err, courant.Invalid) || !strings.Contains(err.Error(), "bus.kind") || !strings.Contains(err.Error(), "store.url") {
+			t.Errorf("robot alone: %v", err)
+		}
+	}
+	c.Bus.Kind, c.Store.URL = "nats", "postgres://a@b/c"
+	if err := c.Check([]string{"robot", "parse"}); err != nil {
+		t.Errorf("with both: %v", err)
+	}
+	if err := c.Check([]string{"robbot"}); !errors.Is(err, courant.Invalid) || !strings.Contains(err.Error(), "did you mean robot?") {
+		t.Errorf("a role that there is not: %v", err)
+	}
+	if err := c.Check([]string{"robot", "robot"}); !errors.Is(err, courant.Invalid) {
+		t.Errorf("a role twice: %v", err)
+	}
+}
