@@ -32,11 +32,11 @@ type Rows interface {
 
 // Driver opens transactions. Write runs f at most once for each time that it
 // returns, rolls back what f did when f fails, and may commit many small
-// transactions as one group; Read may see any committed state. Both return
+// transactions as one group, in which soon goes first; Read may see any committed state. Both return
 // errors of kind courant.Busy when the same call may succeed later.
 type Driver interface {
 	Read(ctx context.Context, f func(Conn) error) error
-	Write(ctx context.Context, f func(Conn) error) error
+	Write(ctx context.Context, soon bool, f func(Conn) error) error
 	// Now is the store's clock: one for every process that shares the store.
 	Now(ctx context.Context) (time.Time, error)
 	// Prepare checks a statement without running it.
@@ -76,9 +76,15 @@ func (s *Store) Read(ctx context.Context, f func(Reader) error) error {
 
 // Write runs f in one transaction: all of its changes and messages, or none.
 // f may run again after a conflict with another process.
-func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
+func (s *Store) Write(ctx context.Context, f func(*Tx) error) error { return s.write(ctx, false, f) }
+
+// WriteSoon is Write ahead of those that wait: for what others have seen already,
+// so that a crash would have it done twice.
+func (s *Store) WriteSoon(ctx context.Context, f func(*Tx) error) error { return s.write(ctx, true, f) }
+
+func (s *Store) write(ctx context.Context, soon bool, f func(*Tx) error) error {
 	var tx *Tx
-	err := s.driver.Write(ctx, func(c Conn) error {
+	err := s.driver.Write(ctx, soon, func(c Conn) error {
 		tx = &Tx{Reader: Reader{c}, now: s.Now()}
 		if err := f(tx); err != nil {
 			return err

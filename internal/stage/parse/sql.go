@@ -14,8 +14,8 @@ const (
 	readPending  = `SELECT s.name, s.url, s.trusted, p.pending, p.pending_blob, p.pending_url, p.pending_type, p.checked,
 			p.changed, p.rhythm
 		FROM polls p JOIN sources s ON s.id = p.source WHERE p.source = $1 AND p.pending > p.parsed`
-	promote = `UPDATE polls SET parsed = pending, etag = pending_etag, modified = pending_changed, body = pending_body
-		WHERE source = $1 AND pending = $2 AND parsed < $2`
+	promote = `UPDATE polls SET parsed = pending, etag = pending_etag, modified = pending_changed, body = pending_body,
+		raw = pending_raw WHERE source = $1 AND pending = $2 AND parsed < $2`
 	dropPending = `UPDATE polls SET parsed = pending WHERE source = $1 AND pending = $2 AND parsed < $2`
 	noteReport  = `UPDATE polls SET report = $2 WHERE source = $1`
 	noteReading = `UPDATE polls SET changed = $2, rhythm = $3, ttl = $4, items = $5, report = $6 WHERE source = $1`
@@ -36,7 +36,7 @@ const (
 	addressOf = `SELECT address FROM pages WHERE url = $1 UNION ALL SELECT address FROM documents WHERE url = $1`
 
 	forgetOthers = `UPDATE items SET hash = '' WHERE url = $1 AND source <> $2 AND NOT withdrawn`
-	rereadOthers = `UPDATE polls SET etag = '', modified = '', body = NULL WHERE source IN
+	rereadOthers = `UPDATE polls SET etag = '', modified = '', body = NULL, raw = NULL WHERE source IN
 		(SELECT source FROM items WHERE url = $1 AND source <> $2 AND NOT withdrawn)`
 )
 

@@ -21,7 +21,7 @@ type polled struct {
 	source         int64
 	url            string
 	etag, modified string
-	body           []byte // digest of what was read last
+	body, raw      []byte // digests of what was read last, unpacked and as it came
 	asked          int64
 }
 
@@ -31,7 +31,7 @@ func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 	now := time.Now()
 	p := polled{source: t.source}
 	err := r.Store.Read(ctx, func(q store.Reader) error {
-		return q.Row(readPoll, t.source).Scan(&p.url, &p.etag, &p.modified, &p.body, &p.asked)
+		return q.Row(readPoll, t.source).Scan(&p.url, &p.etag, &p.modified, &p.body, &p.raw, &p.asked)
 	})
 	if err != nil { // answered meanwhile, or unreadable: the sweep finds it again
 		return now, nil
@@ -43,7 +43,8 @@ func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 		r.answerPoll(ctx, h, p, 0, why)
 		return now, nil
 	}
-	a, err := r.Client.Get(ctx, client.Request{URL: p.url, ETag: p.etag, Modified: p.modified, Accept: acceptFeeds, Max: int64(r.Config.MaxFeed)})
+	a, err := r.Client.Get(ctx, client.Request{URL: p.url, ETag: p.etag, Modified: p.modified, Accept: acceptFeeds,
+		Max: int64(r.Config.MaxFeed), Known: p.raw})
 	next, why := r.outcome(ctx, h, a, err, now)
 	switch {
 	case why != "":
@@ -134,9 +135,12 @@ func (r *Robot) answerPoll(ctx context.Context, h *host, p polled, status int, p
 
 // pend keeps a download for parse, unless it is what parse has read already.
 func (r *Robot) pend(ctx context.Context, h *host, p polled, a *client.Answer) {
-	sum := sha256.Sum256(a.Body)
-	digest := sum[:16]
-	same := bytes.Equal(digest, p.body)
+	digest, same := p.body, a.Known
+	if !same {
+		sum := sha256.Sum256(a.Body)
+		digest = sum[:16]
+		same = bytes.Equal(digest, p.body)
+	}
 	if same && a.ETag == p.etag && a.Modified == p.modified {
 		r.answerPoll(ctx, h, p, a.Status, "")
 		return
@@ -149,7 +153,7 @@ func (r *Robot) pend(ctx context.Context, h *host, p polled, a *client.Answer) {
 		}
 	}
 	r.writeFor(ctx, h, p.url, func(tx *store.Tx) error {
-		n, err := tx.Exec(pendPoll, p.source, p.asked, tx.Now().UnixMilli(), a.Status, key, p.url, a.Type, a.ETag, a.Modified, digest)
+		n, err := tx.Exec(pendPoll, p.source, p.asked, tx.Now().UnixMilli(), a.Status, key, p.url, a.Type, a.ETag, a.Modified, digest, a.Raw)
 		if n == 1 {
 			tx.Emit(flow.FeedFetched.Encode(flow.Poll{Source: p.source, Origin: h.origin, Part: h.part, AsOf: p.asked}))
 		}
@@ -160,7 +164,7 @@ func (r *Robot) pend(ctx context.Context, h *host, p polled, a *client.Answer) {
 // writeFor writes what an answer of the host brought, if the host is still ours.
 func (r *Robot) writeFor(ctx context.Context, h *host, url string, f func(*store.Tx) error) {
 	lease := r.lease(h.part).lease
-	err := r.Store.Write(ctx, func(tx *store.Tx) error {
+	err := r.Store.WriteSoon(ctx, func(tx *store.Tx) error {
 		if ok, err := tx.Holds(lease); err != nil || !ok {
 			return err
 		}

@@ -19,13 +19,14 @@ const (
 	blockHost = `INSERT INTO hosts (origin, part, allowed, failures, reason) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (origin) DO UPDATE SET allowed = excluded.allowed, failures = excluded.failures, reason = excluded.reason`
 
-	readPoll = `SELECT url, etag, modified, body, asked FROM polls
+	readPoll = `SELECT url, etag, modified, body, raw, asked FROM polls
 		WHERE source = $1 AND asked > answered AND pending <= parsed`
 	answerPoll = `UPDATE polls SET answered = $2, checked = $3, status = $4, problem = $5,
 		failures = CASE WHEN $5 = '' THEN 0 ELSE failures + 1 END
 		WHERE source = $1 AND answered < $2`
 	pendPoll = `UPDATE polls SET answered = $2, checked = $3, status = $4, problem = '', failures = 0, pending = $2,
-		pending_blob = $5, pending_url = $6, pending_type = $7, pending_etag = $8, pending_changed = $9, pending_body = $10
+		pending_blob = $5, pending_url = $6, pending_type = $7, pending_etag = $8, pending_changed = $9, pending_body = $10,
+		pending_raw = $11
 		WHERE source = $1 AND answered < $2`
 
 	readFetch   = `SELECT url, kind, attempts FROM fetches WHERE hash = $1 AND answered = 0`

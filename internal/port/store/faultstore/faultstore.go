@@ -80,13 +80,13 @@ func (d *Driver) Dead() bool {
 }
 
 // Write commits, or not, as the seed wants.
-func (d *Driver) Write(ctx context.Context, f func(store.Conn) error) error {
+func (d *Driver) Write(ctx context.Context, soon bool, f func(store.Conn) error) error {
 	p := d.draw()
 	if p == spare {
-		return d.Driver.Write(ctx, f)
+		return d.Driver.Write(ctx, soon, f)
 	}
 	if p == failAfter || p == crashAfter {
-		if err := d.Driver.Write(ctx, f); err != nil {
+		if err := d.Driver.Write(ctx, soon, f); err != nil {
 			return err
 		}
 	}

@@ -34,10 +34,12 @@ CREATE TABLE polls (
   pending_etag    TEXT NOT NULL DEFAULT '',
   pending_changed TEXT NOT NULL DEFAULT '',
   pending_body    BYTEA,
+  pending_raw     BYTEA,
   parsed          BIGINT NOT NULL DEFAULT 0,  -- parse: as-of of what was read last
   etag            TEXT NOT NULL DEFAULT '',   -- parse: validators of what was read last
   modified        TEXT NOT NULL DEFAULT '',
-  body            BYTEA,                      -- parse: digest of the bytes read last
+  body            BYTEA,                      -- parse: digest of the bytes read last, unpacked
+  raw             BYTEA,                      -- parse: digest of them as they came
   changed         BIGINT NOT NULL DEFAULT 0,  -- parse: when something new was found last
   rhythm          BIGINT NOT NULL DEFAULT 0,  -- parse: usual time between changes, ms
   ttl             BIGINT NOT NULL DEFAULT 0,  -- parse: the feed's own wish, ms

@@ -69,7 +69,7 @@ func (db *DB) Read(ctx context.Context, f func(store.Conn) error) error {
 }
 
 // Write runs f in a transaction of its own, again after a conflict.
-func (db *DB) Write(ctx context.Context, f func(store.Conn) error) error {
+func (db *DB) Write(ctx context.Context, _ bool, f func(store.Conn) error) error {
 	return db.try(ctx, pgx.TxOptions{}, f)
 }
 

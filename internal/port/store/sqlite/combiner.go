@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/courant-platform/courant/internal/port/store"
@@ -12,8 +13,8 @@ import (
 // batch leads it, and hands the connection to the first of those that have
 // gathered meanwhile.
 type combiner struct {
-	run  func(s *statements, batch []*job)
-	most int // in one batch
+	run  func(s *statements, batch []*job) (done int) // the others come again, first
+	most int                                          // in one batch
 
 	mu    sync.Mutex
 	idle  []*statements
@@ -25,6 +26,7 @@ type job struct {
 	ctx   context.Context // carries values alone: its end must not interrupt what others share
 	f     func(store.Conn) error
 	write bool
+	soon  bool // ahead of those that wait
 	err   error
 	panic any
 	wake  chan turn
@@ -36,13 +38,13 @@ type turn struct {
 	batch []*job
 }
 
-// do runs f as a part of a batch that begins after do was called, and returns
+// do runs a job as a part of a batch that begins after do was called, and returns
 // when the batch has ended.
-func (c *combiner) do(ctx context.Context, f func(store.Conn) error, write bool) error {
+func (c *combiner) do(ctx context.Context, j *job) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	j := &job{ctx: context.WithoutCancel(ctx), f: f, write: write}
+	j.ctx = context.WithoutCancel(ctx)
 	c.mu.Lock()
 	if n := len(c.idle); n > 0 {
 		s := c.idle[n-1]
@@ -52,7 +54,11 @@ func (c *combiner) do(ctx context.Context, f func(store.Conn) error, write bool)
 		return j.result()
 	}
 	j.wake = make(chan turn, 1)
-	c.queue = append(c.queue, j)
+	if j.soon {
+		c.queue = slices.Insert(c.queue, 0, j)
+	} else {
+		c.queue = append(c.queue, j)
+	}
 	c.mu.Unlock()
 	if t := <-j.wake; t.conn != nil {
 		c.lead(t.conn, t.batch)
@@ -62,8 +68,9 @@ func (c *combiner) do(ctx context.Context, f func(store.Conn) error, write bool)
 
 // lead runs a batch, of which the caller's own job is the first.
 func (c *combiner) lead(s *statements, batch []*job) {
-	c.run(s, batch)
+	done := c.run(s, batch)
 	c.mu.Lock()
+	c.queue = slices.Insert(c.queue, 0, batch[done:]...)
 	if n := min(len(c.queue), c.most); n > 0 {
 		next := append([]*job(nil), c.queue[:n]...)
 		c.queue = append(c.queue[:0], c.queue[n:]...)
@@ -72,7 +79,7 @@ func (c *combiner) lead(s *statements, batch []*job) {
 		c.idle = append(c.idle, s)
 	}
 	c.mu.Unlock()
-	for _, j := range batch[1:] {
+	for _, j := range batch[1:done] {
 		j.wake <- turn{}
 	}
 }

@@ -3,38 +3,46 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
-// groupSize bounds how many transactions share a commit.
-const groupSize = 100
+// groupSize and groupTime bound what shares a commit: nobody waits for long.
+const (
+	groupSize = 100
+	groupTime = 5 * time.Millisecond
+)
 
 // commit runs transactions one after the other and commits them together: while
 // one group syncs, the next one gathers. Each transaction has a savepoint of its
 // own, so that one's failure is its own.
-func commit(s *statements, batch []*job) {
-	if err := group(s, batch); err != nil {
-		for _, j := range batch {
+func commit(s *statements, batch []*job) int {
+	done, err := group(s, batch)
+	if err != nil {
+		for _, j := range batch[:done] {
 			j.err = errors.Join(j.err, err)
 		}
 	}
+	return done
 }
 
-// group's error is everybody's.
-func group(s *statements, batch []*job) error {
+// group's error is everybody's who was in it.
+func group(s *statements, batch []*job) (done int, err error) {
 	ctx := batch[0].ctx
+	start := time.Now()
 	if err := s.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return kind(err)
+		return len(batch), kind(err)
 	}
-	for _, j := range batch {
-		if err := part(s, j); err != nil {
-			return errors.Join(err, s.exec(ctx, "ROLLBACK"))
+	for done < len(batch) && (done == 0 || time.Since(start) < groupTime) {
+		done++
+		if err := part(s, batch[done-1]); err != nil {
+			return done, errors.Join(err, s.exec(ctx, "ROLLBACK"))
 		}
 	}
 	if err := s.exec(ctx, "COMMIT"); err != nil {
 		s.exec(ctx, "ROLLBACK") // fails where SQLite has rolled back itself
-		return kind(err)
+		return done, kind(err)
 	}
-	return nil
+	return done, nil
 }
 
 // part runs one job inside the group's transaction. Its own failure is undone
@@ -61,13 +69,13 @@ func part(s *statements, j *job) error {
 // snapshot runs reads one after the other over one state of the database. After
 // each commit a connection's next snapshot costs it its page cache: those who
 // wait for a connection share one.
-func snapshot(s *statements, batch []*job) {
+func snapshot(s *statements, batch []*job) int {
 	ctx := batch[0].ctx
 	if err := s.exec(ctx, "BEGIN"); err != nil {
 		for _, j := range batch {
 			j.err = kind(err)
 		}
-		return
+		return len(batch)
 	}
 	for _, j := range batch {
 		j.call(s)
@@ -75,4 +83,5 @@ func snapshot(s *statements, batch []*job) {
 	if err := s.exec(ctx, "ROLLBACK"); err != nil {
 		batch[0].err = errors.Join(batch[0].err, kind(err))
 	}
+	return len(batch)
 }

@@ -110,14 +110,14 @@ func named(path string, err error) error {
 // Read runs f over a snapshot that is taken after the call.
 func (db *DB) Read(ctx context.Context, f func(store.Conn) error) error {
 	if !db.file {
-		return db.write.do(ctx, f, false)
+		return db.write.do(ctx, &job{f: f})
 	}
-	return db.read.do(ctx, f, false)
+	return db.read.do(ctx, &job{f: f})
 }
 
 // Write runs f and commits it together with others.
-func (db *DB) Write(ctx context.Context, f func(store.Conn) error) error {
-	return db.write.do(ctx, f, true)
+func (db *DB) Write(ctx context.Context, soon bool, f func(store.Conn) error) error {
+	return db.write.do(ctx, &job{f: f, write: true, soon: soon})
 }
 
 // Now is this machine's clock: no other machine has the file.
@@ -128,10 +128,10 @@ func (db *DB) Exclusive() bool { return true }
 
 // Prepare checks a statement.
 func (db *DB) Prepare(ctx context.Context, query string) error {
-	return db.write.do(ctx, func(c store.Conn) error {
+	return db.write.do(ctx, &job{f: func(c store.Conn) error {
 		_, err := c.(*conn).s.prepare(ctx, query)
 		return err
-	}, false)
+	}})
 }
 
 // Close ends the readers, then the writer, which folds the journal in. Nobody

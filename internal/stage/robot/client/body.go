@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"io"
 	"net/http"
 	"strings"
@@ -18,39 +19,66 @@ const (
 	maxLayers  = 2       // of Content-Encoding
 	maxWindow  = 8 << 20 // of a zstd frame
 	drainMost  = 64 << 10
+	keptBuffer = 4 << 20
 )
 
-// body decodes the answer, within a bound on the decoded bytes.
-func body(resp *http.Response, most int64) ([]byte, error) {
+// read takes the body in as it comes, and unpacks it unless its digest is known.
+func (c *Client) read(resp *http.Response, r Request, a *Answer) error {
+	most := r.Max
 	if most <= 0 {
 		most = defaultMax
 	}
-	r, err := decoded(resp)
-	if err != nil {
-		return nil, err
+	packed, ok := c.buffers.Get().(*bytes.Buffer)
+	if !ok {
+		packed = new(bytes.Buffer)
 	}
-	defer r.Close()
+	defer func() {
+		if packed.Cap() <= keptBuffer {
+			c.buffers.Put(packed)
+		}
+	}()
+	packed.Reset()
+	if err := readAll(packed, resp.Body, most); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(packed.Bytes())
+	a.Raw = sum[:16]
+	if a.Known = bytes.Equal(a.Raw, r.Known); a.Known {
+		return nil
+	}
+	encoding := resp.Header.Get("Content-Encoding")
+	if encoding == "" {
+		a.Body = bytes.Clone(packed.Bytes())
+		return nil
+	}
+	unpacked, err := decoded(encoding, packed)
+	if err != nil {
+		return err
+	}
+	defer unpacked.Close()
 	var b bytes.Buffer
-	if n := resp.ContentLength; n > 0 {
-		b.Grow(int(min(4*n, most) + bytes.MinRead))
-	}
+	b.Grow(int(min(4*int64(packed.Len()), most)) + bytes.MinRead)
+	err = readAll(&b, unpacked, most)
+	a.Body = b.Bytes()
+	return err
+}
+
+// readAll reads up to most bytes; more are an error.
+func readAll(b *bytes.Buffer, r io.Reader, most int64) error {
 	n, err := b.ReadFrom(io.LimitReader(r, most+1))
-	if err != nil {
-		return nil, err
+	if err == nil && n > most {
+		return courant.Errorf(courant.Invalid, "too_large: more than %d bytes", most)
 	}
-	if n > most {
-		return nil, courant.Errorf(courant.Invalid, "too_large: more than %d bytes", most)
-	}
-	return b.Bytes(), nil
+	return err
 }
 
 // decoded undoes Content-Encoding, the last coding first.
-func decoded(resp *http.Response) (io.ReadCloser, error) {
-	codings := strings.FieldsFunc(strings.ToLower(resp.Header.Get("Content-Encoding")), func(r rune) bool { return r == ',' || r == ' ' })
+func decoded(encoding string, body io.Reader) (io.ReadCloser, error) {
+	codings := strings.FieldsFunc(strings.ToLower(encoding), func(r rune) bool { return r == ',' || r == ' ' })
 	if len(codings) > maxLayers {
 		return nil, courant.Errorf(courant.Invalid, "%d layers of Content-Encoding", len(codings))
 	}
-	r := io.NopCloser(resp.Body)
+	r := io.NopCloser(body)
 	for i := len(codings) - 1; i >= 0; i-- {
 		layer, err := undo(codings[i], r)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/net/http/httpproxy"
@@ -36,6 +37,7 @@ type Client struct {
 	proxy     func(*url.URL) (*url.URL, error)
 	proxies   map[string]bool // host:port of the configured proxies
 	transport *http.Transport
+	buffers   sync.Pool // of *bytes.Buffer
 }
 
 // Request is one GET.
@@ -43,14 +45,17 @@ type Request struct {
 	URL            string
 	ETag, Modified string // validators of what we have
 	Accept         string
-	Max            int64 // decoded bytes; 10 MiB unless set
+	Max            int64  // decoded bytes; 10 MiB unless set
+	Known          []byte // digest of an answer that need not be unpacked again
 }
 
 // Answer is what came.
 type Answer struct {
 	Status         int
 	Header         http.Header
-	Body           []byte // decoded; only of status 200
+	Body           []byte // decoded; only of status 200, and not if Known
+	Raw            []byte // digest of the body as it came
+	Known          bool   // Raw is the request's Known
 	ETag, Modified string
 	Type           string
 	Location       string        // of a redirect, absolute
@@ -144,8 +149,7 @@ func (c *Client) Get(ctx context.Context, r Request) (*Answer, error) {
 	a := answer(resp)
 	a.Latency = time.Since(start)
 	if resp.StatusCode == http.StatusOK {
-		a.Body, err = body(resp, r.Max)
-		return a, explain(err)
+		return a, explain(c.read(resp, r, a))
 	}
 	drain(resp)
 	return a, nil
