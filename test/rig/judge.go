@@ -14,6 +14,7 @@ import (
 type Judge struct {
 	Clean  bool `json:"clean"`
 	Totals struct {
+		Hosts    int              `json:"hosts_asked"`
 		Requests int64            `json:"requests"`
 		ByStatus map[string]int64 `json:"by_status"`
 	} `json:"totals"`

@@ -127,10 +127,14 @@ func (r *Robot) block(ctx context.Context, h *host, next time.Time, why string) 
 
 // answerPoll notes an answer that brings nothing to read.
 func (r *Robot) answerPoll(ctx context.Context, h *host, p polled, status int, problem string) {
-	r.writeFor(ctx, h, p.url, func(tx *store.Tx) error {
-		_, err := tx.Exec(answerPoll, p.source, p.asked, tx.Now().UnixMilli(), status, problem)
+	lease := r.lease(h.part).lease
+	err := r.Store.WriteSoon(ctx, func(tx *store.Tx) error {
+		_, err := tx.Exec(answerPoll, p.source, p.asked, tx.Now().UnixMilli(), status, problem, lease.Name, lease.Owner, lease.Epoch)
 		return err
 	})
+	if err != nil {
+		r.Log.Warn("an answer was not kept", "url", p.url, "error", err)
+	}
 }
 
 // pend keeps a download for parse, unless it is what parse has read already.
