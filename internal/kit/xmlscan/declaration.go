@@ -4,7 +4,7 @@ import "strings"
 
 // declaration skips comments, instructions and document types.
 func (s *Scanner) declaration(rest string) {
-	end := -1
+	var end int
 	switch {
 	case strings.HasPrefix(rest, "<!--"):
 		if end = strings.Index(rest[4:], "-->"); end >= 0 {
