@@ -120,11 +120,7 @@ func TestThePlatformStartsAnswersAndStops(t *testing.T) {
 	if err := r.Do(t.Context(), http.MethodGet, "/api/v1/sources/none", nil, nil); !errors.Is(err, courant.NotFound) {
 		t.Errorf("the kind of a problem is lost: %v", err)
 	}
-	began := time.Now()
 	stop()
-	if took := time.Since(began); took > 8*time.Second {
-		t.Errorf("it took %v to stop", took)
-	}
 	if _, err := os.Stat(filepath.Join(dir, "run.json")); err == nil {
 		t.Error("the session outlives the process")
 	}

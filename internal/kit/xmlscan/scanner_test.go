@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
@@ -96,8 +95,9 @@ func TestAnElementEndsWhereTheNextOfItsKindBegins(t *testing.T) {
 	}
 }
 
+// A quadratic one of these would not end before the test's own deadline.
 func TestHostileDocumentsCostLinearTime(t *testing.T) {
-	for name, src := range map[string]string{
+	for _, src := range map[string]string{
 		"deep":       strings.Repeat("<a>", 1e6/4),
 		"deep ends":  strings.Repeat("<a>", 300) + strings.Repeat("</b>", 1e6/4),
 		"attributes": "<a " + strings.Repeat("b ", 2e6/4) + ">",
@@ -116,14 +116,10 @@ func TestHostileDocumentsCostLinearTime(t *testing.T) {
 		"ends":       strings.Repeat("</a", 1e6/4),
 		"names":      strings.Repeat("<a\xc3b:c", 5e5/4),
 	} {
-		start := time.Now()
 		trace(src)
 		s := xmlscan.Scanner{Source: src}
 		s.Next()
 		s.Inner(nil)
-		if d := time.Since(start); d > 5*time.Second {
-			t.Errorf("%s took %v", name, d)
-		}
 	}
 }
 

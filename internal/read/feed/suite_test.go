@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/courant-platform/courant/internal/read/feed"
 )
@@ -53,14 +52,10 @@ func TestTheWellFormedFeedsOfFeedparserAreFeeds(t *testing.T) {
 	}
 }
 
-func TestEveryFileOfTheSuitesIsReadInTime(t *testing.T) {
+func TestEveryFileOfTheSuitesIsReadWithoutAPanic(t *testing.T) {
 	for _, name := range []string{"feedvalidator", "feedparser", "gofeed", "bugcases"} {
 		files(t, suite(t, name), func(path string, body []byte) {
-			start := time.Now()
 			_, _ = feed.Read(body, feed.Options{URL: url})
-			if d := time.Since(start); d > 2*time.Second {
-				t.Errorf("%s took %v", path, d)
-			}
 		})
 	}
 }

@@ -60,13 +60,13 @@ func (p *Pages) keep(tx *store.Tx, d document, page printed) (kept bool, err err
 }
 
 // replaces says whether the document goes before the page that stands. A source
-// withdraws its own pages only.
+// withdraws its own pages, and what foreign ones made under its addresses.
 func (d document) replaces(was live) bool {
 	if was.source == d.source {
 		return d.asOf >= was.asOf
 	}
 	if d.doc.Item.Withdrawn {
-		return false
+		return d.rank > courant.Foreign && was.rank == courant.Foreign
 	}
 	return d.rank.Beats(d.asOf, was.rank, was.asOf) || was.withdrawn && d.rank > courant.Foreign
 }

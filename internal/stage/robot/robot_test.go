@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/stage/robot"
@@ -450,6 +452,33 @@ func TestTheSuccessorOfARobotThatDiedWaitsForItsLease(t *testing.T) {
 			if a.at.Before(until.Add(time.Duration(robot.Defaults().Gap))) {
 				t.Errorf("%s was asked before the lease had run out and a gap had passed", a.url)
 			}
+		}
+	})
+}
+
+func TestABellIsHeardAtOnceAndASecondAddsNothing(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		const picture = "http://b.example/p.png"
+		w.pages[feed] = page("<rss/>")
+		w.pages[picture] = page("picture")
+		w.source(1, feed)
+		w.wait(2 * time.Second) // between two sweeps
+		w.ask(1, 0)
+		w.want(picture)
+		key := link.Digest(picture)
+		poll := flow.Poll{Source: 1, Origin: link.Origin(feed), Part: part(feed), AsOf: 1}
+		fetch := flow.Fetch{Hash: key[:], Origin: link.Origin(picture), Part: part(picture), Priority: 5}
+		topic, facts := flow.SourceDue.Encode(poll, poll)
+		w.ring(topic, facts)
+		topic, facts = flow.FetchWanted.Encode(fetch, fetch)
+		w.ring(topic, facts)
+		w.wait(1500 * time.Millisecond) // robots.txt, then the page
+		if !w.poll(1).open || !w.fetched(picture).answered {
+			t.Errorf("not asked at once: %v", w.all())
+		}
+		w.wait(time.Minute)
+		if n, m := len(w.seen(feed)), len(w.seen(picture)); n != 1 || m != 1 {
+			t.Errorf("asked %d and %d times", n, m)
 		}
 	})
 }

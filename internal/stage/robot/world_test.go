@@ -19,6 +19,8 @@ import (
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/blob/memory"
+	"github.com/courant-platform/courant/internal/port/bus"
+	"github.com/courant-platform/courant/internal/port/bus/membus"
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/port/store/storetest"
 	"github.com/courant-platform/courant/internal/stage/robot"
@@ -26,7 +28,7 @@ import (
 )
 
 // world is a robot over a store in memory and a small web behind pipes, in fake
-// time. Nothing rings: the robot finds its work by its sweep.
+// time. Unless a test rings, the robot finds its work by its sweep.
 type world struct {
 	t      *testing.T
 	store  *store.Store
@@ -38,6 +40,7 @@ type world struct {
 	asked []asked
 	conns chan net.Conn
 	stop  func()
+	bus   *bus.Bus
 }
 
 // asked is a request that reached the web.
@@ -91,8 +94,12 @@ func (w *world) run(owner string) {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	done := make(chan error)
 	go func() { done <- r.Run(ctx) }()
+	w.bus = &bus.Bus{Driver: &membus.Driver{}}
+	var ringing sync.WaitGroup
+	ringing.Go(func() { w.bus.Run(ctx, r.Handlers()...) })
 	w.stop = func() {
 		cancel()
+		ringing.Wait()
 		if err := <-done; err != nil {
 			w.t.Error(err)
 		}
@@ -165,6 +172,14 @@ func part(address string) int { return courant.Part(link.Domain(link.Host(addres
 func (w *world) source(id int64, address string) {
 	w.t.Helper()
 	w.exec(`INSERT INTO polls (source, url, origin, part, due) VALUES ($1, $2, $3, $4, 0)`, id, address, link.Origin(address), part(address))
+}
+
+// ring tells the robot facts.
+func (w *world) ring(topic string, facts [][]byte) {
+	w.t.Helper()
+	if err := w.bus.Publish(w.t.Context(), topic, facts); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // ask wants a source asked, as schedule does, and gives the robot time.

@@ -23,7 +23,7 @@ import (
 func Each(t *testing.T, f func(t *testing.T, s *store.Store)) {
 	t.Run("sqlite in memory", func(t *testing.T) { f(t, Memory(t)) })
 	t.Run("sqlite in a file", func(t *testing.T) {
-		d, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "courant.db")})
+		d, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "courant.db"), NoSync: true})
 		f(t, open(t, d, err))
 	})
 	t.Run("postgres", func(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"image"
 	"testing"
-	"time"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/stage/media/picture"
@@ -65,12 +64,8 @@ func FuzzStrip(f *testing.F) {
 func FuzzResize(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		start := time.Now()
 		s := picture.Scaler{Memory: 8 << 20}
 		small, info, err := s.Resize(t.Context(), body, 16)
-		if took := time.Since(start); took > 5*time.Second {
-			t.Errorf("it took %v", took)
-		}
 		if err != nil || small == nil {
 			return
 		}

@@ -191,16 +191,15 @@ func TestAJPEGWithoutItsEndIsScaledAndOneWithoutItsPixelsIsNot(t *testing.T) {
 	}
 }
 
-func TestHostilePicturesNeitherComputeNorAllocateLong(t *testing.T) {
+func TestHostilePicturesAllocateLittle(t *testing.T) {
 	for name, body := range hostile(t) {
-		start := time.Now()
 		grown := testing.AllocsPerRun(1, func() {
 			if _, _, err := new(picture.Scaler).Resize(context.Background(), body, 100); !errors.Is(err, courant.Invalid) {
 				t.Errorf("%s: got %v", name, err)
 			}
 		})
-		if took := time.Since(start); took > time.Second || grown > 1000 {
-			t.Errorf("%s: %v, %v allocations", name, took, grown)
+		if grown > 1000 {
+			t.Errorf("%s: %v allocations", name, grown)
 		}
 	}
 }
@@ -211,12 +210,8 @@ func TestADecoderThatIsKeptBusyByFewBytesIsStopped(t *testing.T) {
 		t.Fatalf("got %+v, %v", info, err)
 	}
 	s := &picture.Scaler{Time: 30 * time.Millisecond}
-	start := time.Now()
 	if _, _, err := s.Resize(t.Context(), bomb, 640); !errors.Is(err, courant.Busy) {
 		t.Errorf("got %v", err)
-	}
-	if took := time.Since(start); took > time.Second {
-		t.Errorf("it took %v", took)
 	}
 }
 
