@@ -5,5 +5,6 @@ const (
 	readBody     = `SELECT html FROM bodies WHERE url = $1`
 	countSources = `SELECT COUNT(*) FROM sources`
 	countWaiting = `SELECT COUNT(*) FROM documents`
-	newestPages  = `SELECT address, title, host, picture, published, stored FROM pages WHERE NOT withdrawn ORDER BY id DESC LIMIT $1`
+	newestPages  = `SELECT p.address, p.title, COALESCE(NULLIF(s.title, ''), p.host), p.picture, p.published, p.stored
+		FROM pages p LEFT JOIN sources s ON s.id = p.source WHERE NOT p.withdrawn ORDER BY p.id DESC LIMIT $1`
 )

@@ -31,6 +31,7 @@ type view struct {
 	Style               template.HTML
 	Language, Direction string
 	Title, URL, Host    string
+	Site                string // what readers know it by
 	Foreign             string // name of the source where it is not the site itself
 	Authors             string
 	Date, DateText      string
@@ -53,8 +54,11 @@ func (p *Pages) print(d document) (printed, error) {
 		Style: look.Style(), Language: item.Language, Direction: direction(item.Language),
 		Title: item.Title, URL: d.doc.URL, Host: link.Host(d.doc.URL), Authors: names(item.Authors),
 	}
+	v.Site = v.Host
 	if d.rank == courant.Foreign {
 		v.Foreign = d.sourceName
+	} else if d.sourceTitle != "" {
+		v.Site = d.sourceTitle
 	}
 	if v.Title == "" {
 		v.Title = v.Host
@@ -96,7 +100,10 @@ func (d document) body() (template.HTML, *shown) {
 			first = s
 		}
 		i.URL, i.Srcset, i.Width, i.Height = s.Src, s.Srcset, s.Width, s.Height
-		i.Sizes, i.Loading = "(min-width:46rem) 44rem, 100vw", "lazy"
+		i.Sizes = "(min-width:46rem) 44rem, 100vw"
+		if s != first {
+			i.Loading = "lazy"
+		}
 		return true
 	}}
 	text := d.doc.Item.Content

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -39,17 +40,18 @@ const (
 
 // document is a ready row of documents, with the pictures that are here.
 type document struct {
-	url        []byte
-	source     int64
-	sourceName string
-	rank       courant.Rank
-	asOf       int64
-	turn       int
-	fetched    time.Time
-	content    []byte // doc as it lies in the store
-	doc        courant.Document
-	trace      string
-	media      map[[16]byte]kept
+	url         []byte
+	source      int64
+	sourceName  string // its title, or its short name
+	sourceTitle string // "" if people gave it none
+	rank        courant.Rank
+	asOf        int64
+	turn        int
+	fetched     time.Time
+	content     []byte // doc as it lies in the store
+	doc         courant.Document
+	trace       string
+	media       map[[16]byte]kept
 }
 
 // kept is a picture that is here.
@@ -62,14 +64,11 @@ func (p *Pages) read(ctx context.Context, v flow.Version) (document, error) {
 	d := document{url: v.URL, source: v.Source}
 	err := p.Store.Read(ctx, func(r store.Reader) error {
 		var fetched int64
-		var title string
 		if err := r.Row(readDocument, v.URL, v.Source, v.AsOf).Scan(&d.rank, &d.asOf, &d.turn, &fetched,
-			&d.content, &d.trace, &title, &d.sourceName); err != nil {
+			&d.content, &d.trace, &d.sourceTitle, &d.sourceName); err != nil {
 			return err
 		}
-		if title != "" {
-			d.sourceName = title
-		}
+		d.sourceName = cmp.Or(d.sourceTitle, d.sourceName)
 		d.fetched = store.Time(fetched)
 		if err := pack.Decode(d.content, &d.doc); err != nil {
 			return err
