@@ -38,7 +38,7 @@ func execute(ctx context.Context, args []string) int {
 	err := root.ExecuteContext(ctx)
 	var usage usageError
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, context.Canceled) && ctx.Err() != nil: // stopped before it had begun
 		return exitDone
 	case errors.As(err, &usage), strings.HasPrefix(err.Error(), "unknown command"):
 		fmt.Fprintln(os.Stderr, "courant:", oneLine(err))
@@ -100,6 +100,17 @@ func (f *flags) connect(ctx context.Context) (*app.Remote, error) {
 		return nil, err
 	}
 	return app.Connect(ctx, f.server, f.token, f.data, c)
+}
+
+// connectToAdd is connect for what may be the first command of all: a data
+// folder that is not there yet is made.
+func (f *flags) connectToAdd(ctx context.Context) (*app.Remote, error) {
+	if f.server == "" {
+		if err := os.MkdirAll(f.data, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	return f.connect(ctx)
 }
 
 // exactly is cobra's check of arguments as wrong usage.

@@ -35,7 +35,7 @@ func (f *flags) parse() *cobra.Command {
 					return err
 				}
 			}
-			if failed > 0 && !f.json {
+			if failed > 0 && !f.json { // in JSON each line says so
 				return fmt.Errorf("%d of %d files could not be read", failed, len(files))
 			}
 			return nil

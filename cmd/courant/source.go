@@ -12,6 +12,7 @@ import (
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/api"
 	"github.com/courant-platform/courant/internal/kit/jsonline"
+	"github.com/courant-platform/courant/internal/kit/setting"
 )
 
 func (f *flags) source() *cobra.Command {
@@ -30,7 +31,7 @@ func (f *flags) sourceAdd() *cobra.Command {
 		Use: "add URL…", Short: "Add sources",
 		Example: "  courant source add https://example.org/feed.xml", Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, urls []string) error {
-			r, err := f.connect(cmd.Context())
+			r, err := f.connectToAdd(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -51,6 +52,7 @@ func (f *flags) sourceAdd() *cobra.Command {
 	c.Flags().StringVar(&n.Name, "name", "", "short name; made of the address unless given")
 	c.Flags().StringVar(&n.Title, "title", "", "title for people")
 	c.Flags().StringVar((*string)(&n.Kind), "kind", "feed", "how it is read")
+	c.Flags().TextVar(&n.Every, "every", setting.Duration(0), "a fixed interval, like 5m; it follows the source unless given")
 	c.Flags().BoolVar(&n.Trusted, "trusted", false, "it may speak for addresses of every host")
 	return c
 }

@@ -26,7 +26,7 @@ func (f *flags) sourceImport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := f.connect(cmd.Context())
+			r, err := f.connectToAdd(cmd.Context())
 			if err != nil {
 				return err
 			}

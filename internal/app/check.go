@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
 )
 
 // validate checks what can be checked before anything starts.
 func (c Config) validate() error {
-	for _, check := range []func() error{c.validateHTTP, c.validatePorts, c.validateTimes, c.validateCounts} {
+	for _, check := range []func() error{c.validateHTTP, c.validatePorts, c.validateUnits, c.validateTimes, c.validateCounts} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -54,6 +55,17 @@ func (c Config) validatePorts() error {
 	}
 	if u := c.Store.URL; u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") && !strings.Contains(u, "=") {
 		return invalid("store.url: %q is not an address of PostgreSQL: write postgres://user@host/name", u)
+	}
+	return nil
+}
+
+// validateUnits refuses durations without a unit, which TOML gives as nanoseconds.
+func (c Config) validateUnits() error {
+	for _, k := range c.keys() {
+		d, ok := k.value.Interface().(setting.Duration)
+		if ok && (d < 0 || d > 0 && time.Duration(d) < time.Millisecond) {
+			return invalid("%s: %d is no duration: write a number and a unit, like \"250ms\", \"2s\" or \"1h\"", k.name, d)
+		}
 	}
 	return nil
 }

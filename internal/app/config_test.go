@@ -145,3 +145,15 @@ func TestRolesAloneNeedABusAndAStoreThatTheyShare(t *testing.T) {
 		t.Errorf("a role twice: %v", err)
 	}
 }
+
+func TestADurationWithoutAUnitIsRefused(t *testing.T) {
+	for _, text := range []string{"[robot]\ngap = 5\n", "[robot]\ngap = -5\n", "[media]\ndeadline = 1000\n"} {
+		path := filepath.Join(t.TempDir(), "courant.toml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := app.Load(path, nil); !errors.Is(err, courant.Invalid) || !strings.Contains(err.Error(), "unit") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

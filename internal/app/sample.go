@@ -11,30 +11,23 @@ import (
 	"github.com/courant-platform/courant/internal/front/api"
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/setting"
-	"github.com/courant-platform/courant/internal/stage/robot"
-	"github.com/courant-platform/courant/internal/stage/schedule"
 )
 
 // samplePort is the first of the sample's ports, so that the sources of one run
 // are those of the next.
 const samplePort = 18081
 
-// startSample serves the built-in web, lets robot ask its addresses and no
-// others, and quickens what the configuration leaves at its defaults: nobody
-// else is asked by a newcomer's Courant. stop waits for the web to end.
+// sampleEvery is how often its feeds are asked, while somebody watches.
+const sampleEvery = 4 * time.Second
+
+// startSample serves the built-in web, and lets robot ask its addresses. stop
+// waits for the web to end.
 func startSample(ctx context.Context, c *Config) (web *sample.Web, stop func() error, err error) {
 	web = &sample.Web{Port: samplePort}
 	if err := web.Open(); err != nil {
 		return nil, nil, err
 	}
 	c.Robot.AllowAddresses = append(c.Robot.AllowAddresses, web.Addresses()...)
-	if c.Robot.Gap == robot.Defaults().Gap {
-		c.Robot.Gap = setting.Duration(200 * time.Millisecond)
-	}
-	if c.Schedule == schedule.Defaults() {
-		c.Schedule.MinInterval, c.Schedule.FirstInterval = setting.Duration(2*time.Second), setting.Duration(2*time.Second)
-		c.Schedule.MaxInterval = setting.Duration(5 * time.Second)
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- web.Run(ctx) }()
@@ -46,7 +39,7 @@ func startSample(ctx context.Context, c *Config) (web *sample.Web, stop func() e
 func (p *Platform) addSample(ctx context.Context, web *sample.Web) error {
 	var sources []api.NewSource
 	for _, s := range web.Sources() {
-		sources = append(sources, api.NewSource{Name: s.Name, Title: s.Title, URL: s.URL})
+		sources = append(sources, api.NewSource{Name: s.Name, Title: s.Title, URL: s.URL, Every: setting.Duration(sampleEvery)})
 	}
 	added, err := p.api().Add(ctx, sources)
 	if err != nil {

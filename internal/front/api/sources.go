@@ -14,6 +14,7 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
@@ -24,6 +25,8 @@ type NewSource struct {
 	Name    string             `json:"name"`
 	Title   string             `json:"title"`
 	Trusted bool               `json:"trusted"`
+	// Every fixes the interval, a second at least; 0 follows the source.
+	Every setting.Duration `json:"every,omitempty"`
 	// ListXPath and NextXPath say how a list page is read.
 	ListXPath string `json:"list_xpath,omitempty"`
 	NextXPath string `json:"next_xpath,omitempty"`
@@ -55,7 +58,11 @@ type SourceState struct {
 	Read     bool            `json:"read"` // the newest download has been read
 }
 
-const maxBody = 64 << 20
+// Bounds of one request that adds sources.
+const (
+	maxBody     = 16 << 20
+	mostSources = 10_000
+)
 
 // addSources adds one source or an array of them.
 func (a *API) addSources(w http.ResponseWriter, r *http.Request) (int, any, error) {
@@ -67,6 +74,9 @@ func (a *API) addSources(w http.ResponseWriter, r *http.Request) (int, any, erro
 		var many []NewSource
 		if err := json.Unmarshal(body, &many); err != nil {
 			return 0, nil, courant.Errorf(courant.Invalid, "the array of sources: %w", err)
+		}
+		if len(many) > mostSources {
+			return 0, nil, courant.Errorf(courant.Invalid, "%d sources at once; send %d at most in one request", len(many), mostSources)
 		}
 		added, err := a.Add(r.Context(), many)
 		return http.StatusOK, added, err
@@ -137,7 +147,8 @@ func (a *API) addOne(tx *store.Tx, n NewSource) (Added, error) {
 	if _, err := tx.Exec(putSource, s.ID, s.Name, s.Kind, s.URL, link.Host(s.URL), s.Title, s.Trusted, store.Millis(s.Added)); err != nil {
 		return added, err
 	}
-	_, err = tx.Exec(putPoll, s.ID, s.URL, link.Origin(s.URL), courant.Part(link.Domain(link.Host(s.URL))), tx.Now().UnixMilli())
+	_, err = tx.Exec(putPoll, s.ID, s.URL, link.Origin(s.URL), courant.Part(link.Domain(link.Host(s.URL))), tx.Now().UnixMilli(),
+		time.Duration(n.Every).Milliseconds())
 	added.Source = &s
 	return added, err
 }
@@ -150,6 +161,9 @@ func (n NewSource) source(now time.Time) (courant.Source, error) {
 	}
 	if s.Kind != courant.KindFeed {
 		return s, courant.Errorf(courant.Invalid, "%s: sources of kind %q cannot be read yet, only those of kind feed", n.URL, n.Kind)
+	}
+	if n.Every != 0 && time.Duration(n.Every) < time.Second {
+		return s, courant.Errorf(courant.Invalid, "%s: an interval of %v is less than 1s", n.URL, n.Every)
 	}
 	raw := strings.TrimSpace(n.URL)
 	if !strings.Contains(raw, "://") && strings.Contains(raw, ".") {

@@ -35,7 +35,7 @@ const (
 	sourceByURL   = sourceColumns + `url = $1`
 	sourceByName  = sourceColumns + `name = $1`
 	putSource     = `INSERT INTO sources (id, name, kind, url, host, title, trusted, added) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
-	putPoll       = `INSERT INTO polls (source, url, origin, part, due) VALUES ($1, $2, $3, $4, $5)`
+	putPoll       = `INSERT INTO polls (source, url, origin, part, due, every) VALUES ($1, $2, $3, $4, $5, $6)`
 
 	stateColumns = `SELECT s.id, s.name, s.kind, s.url, s.title, s.trusted, s.added, p.due, p.spacing, p.checked, p.changed,
 			p.status, p.failures, p.problem, p.items, p.etag, p.modified, p.report, p.answered > 0 AND p.pending <= p.parsed

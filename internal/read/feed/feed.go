@@ -29,9 +29,9 @@ const (
 	DefaultMaxItems = 1000
 	maxWarnings     = 100
 	maxPerCode      = 10
-	maxList         = 64      // categories, authors, enclosures and the like of one item
-	maxLine         = 4096    // bytes of a title, name, id
-	maxContent      = 4 << 20 // bytes of an item's HTML
+	maxList         = 64        // categories, authors, enclosures and the like of one item
+	maxLine         = 4096      // bytes of a title, name, id
+	maxContent      = 512 << 10 // bytes of an item's HTML
 )
 
 // Options say where a feed comes from. All are optional.

@@ -63,6 +63,8 @@ func (r *Robot) fetch(ctx context.Context, h *host, t task) (time.Time, *task) {
 		r.retry(ctx, h, f, statusOf(a), why, next)
 	case why != "":
 		r.answerFetch(ctx, h, f, statusOf(a), nil, why)
+	case a.Location != "" && !r.ours(a.Location):
+		r.answerFetch(ctx, h, f, a.Status, nil, elsewhere)
 	case a.Location != "":
 		if t.hops++; t.hops <= maxHops {
 			t.url = a.Location
@@ -103,6 +105,14 @@ func (r *Robot) answerFetch(ctx context.Context, h *host, f wanted, status int, 
 		}
 		return err
 	})
+}
+
+// elsewhere is why some redirects are not followed where there are several robots.
+const elsewhere = "it leads to a host that another robot has, and is not followed there"
+
+// ours says whether the host of an address is in a part that we hold.
+func (r *Robot) ours(address string) bool {
+	return r.lease(courant.Part(link.Domain(link.Host(address)))).until.After(time.Now())
 }
 
 // follow ends the task at this host and goes on with it at the one that a

@@ -16,7 +16,8 @@ type host struct {
 	next   time.Time // may be asked from then on
 	tasks  taskHeap
 	busy   int
-	at     int // in the heap, -1 outside
+	at     int  // in the heap, -1 outside
+	gone   bool // dropped while a task of it was in hand
 
 	loaded   bool
 	rules    rules.Rules

@@ -14,8 +14,10 @@ import (
 const (
 	leaseTime  = 15 * time.Second
 	leaseRenew = 5 * time.Second
-	leaseName  = "robot/"       // and the part
-	nodeName   = "robot-alive/" // and the owner: counts the robots
+	// leaseReserve is what a request leaves of the lease, to note its answer in.
+	leaseReserve = 2 * time.Second
+	leaseName    = "robot/"       // and the part
+	nodeName     = "robot-alive/" // and the owner: counts the robots
 )
 
 // part is a part of the hosts that this robot holds.

@@ -74,6 +74,10 @@ func (r *Robot) redirect(ctx context.Context, h *host, p polled, t task, a *clie
 		r.answerPoll(ctx, h, p, a.Status, "more than "+strconv.Itoa(maxHops)+" redirects")
 		return next, nil
 	}
+	if !r.ours(a.Location) {
+		r.answerPoll(ctx, h, p, a.Status, elsewhere)
+		return next, nil
+	}
 	t.url = a.Location
 	return next, &t
 }
@@ -113,7 +117,7 @@ func (r *Robot) outcome(ctx context.Context, h *host, a *client.Answer, err erro
 
 // block makes a wait survive a restart.
 func (r *Robot) block(ctx context.Context, h *host, next time.Time, why string) {
-	err := r.Store.Write(ctx, func(tx *store.Tx) error {
+	err := r.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		if ok, err := tx.Holds(r.lease(h.part).lease); err != nil || !ok {
 			return err
 		}
@@ -128,7 +132,7 @@ func (r *Robot) block(ctx context.Context, h *host, next time.Time, why string) 
 // answerPoll notes an answer that brings nothing to read.
 func (r *Robot) answerPoll(ctx context.Context, h *host, p polled, status int, problem string) {
 	lease := r.lease(h.part).lease
-	err := r.Store.WriteSoon(ctx, func(tx *store.Tx) error {
+	err := r.Store.WriteSoon(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		_, err := tx.Exec(answerPoll, p.source, p.asked, tx.Now().UnixMilli(), status, problem, lease.Name, lease.Owner, lease.Epoch)
 		return err
 	})
@@ -168,7 +172,7 @@ func (r *Robot) pend(ctx context.Context, h *host, p polled, a *client.Answer) {
 // writeFor writes what an answer of the host brought, if the host is still ours.
 func (r *Robot) writeFor(ctx context.Context, h *host, url string, f func(*store.Tx) error) {
 	lease := r.lease(h.part).lease
-	err := r.Store.WriteSoon(ctx, func(tx *store.Tx) error {
+	err := r.Store.WriteSoon(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		if ok, err := tx.Holds(lease); err != nil || !ok {
 			return err
 		}
@@ -182,7 +186,7 @@ func (r *Robot) writeFor(ctx context.Context, h *host, url string, f func(*store
 // keepBody keeps a download, which can be had again, until it is read and for a
 // while after.
 func (r *Robot) keepBody(ctx context.Context, url, name string, body []byte) (key string, err error) {
-	key, err = r.Blobs.PutCached(ctx, bodyKey(r.Store.Now(), name), body)
+	key, err = r.Blobs.PutCached(context.WithoutCancel(ctx), bodyKey(r.Store.Now(), name), body)
 	if err != nil {
 		r.Store.NoteFull(err)
 		r.Log.Warn("a download was not kept", "url", url, "error", err)

@@ -80,6 +80,10 @@ func (q *queue) done(h *host, t task, next time.Time) {
 
 // back puts a task that pop gave back into its host's queue.
 func (q *queue) back(h *host, t task, next time.Time) {
+	if h.gone {
+		q.done(h, t, next) // its robot finds the task in the store
+		return
+	}
 	heap.Push(&h.tasks, t)
 	q.leave(h, next)
 }
@@ -94,7 +98,7 @@ func (q *queue) leave(h *host, next time.Time) {
 
 // place keeps the host in the heap exactly while it may be given a task.
 func (q *queue) place(h *host) {
-	wanted := len(h.tasks) > 0 && h.busy < max(q.connections, 1)
+	wanted := !h.gone && len(h.tasks) > 0 && h.busy < max(q.connections, 1)
 	switch {
 	case wanted && h.at < 0:
 		heap.Push(&q.ready, h)
@@ -114,7 +118,7 @@ func (q *queue) drop(part int) {
 		for _, t := range h.tasks {
 			delete(q.known, t.id())
 		}
-		h.tasks = nil
+		h.tasks, h.gone = nil, true
 		q.place(h)
 		delete(q.hosts, origin)
 	}

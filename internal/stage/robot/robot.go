@@ -158,7 +158,7 @@ func (r *Robot) dispatch(ctx context.Context) {
 func (r *Robot) serve(ctx context.Context, h *host, t task) {
 	now := time.Now()
 	left := r.lease(h.part).until.Sub(now)
-	if ctx.Err() != nil || left < time.Second {
+	if ctx.Err() != nil || left < leaseReserve+time.Second {
 		r.leave(h, t, now.Add(time.Second), false)
 		return
 	}
@@ -166,8 +166,8 @@ func (r *Robot) serve(ctx context.Context, h *host, t task) {
 		r.leave(h, t, now.Add(5*time.Second), false)
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), left)
-	defer cancel()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), left-leaseReserve)
+	defer cancel() // the requests' end; what they brought is noted after it too
 	if !h.loaded {
 		next, err := r.load(ctx, h)
 		if err != nil {

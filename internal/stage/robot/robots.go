@@ -103,7 +103,7 @@ func (r *Robot) keep(ctx context.Context, h *host, text []byte, next time.Time) 
 	}
 	storeNow := r.Store.Now()
 	until := store.Millis(storeNow.Add(time.Until(h.until)))
-	err := r.Store.Write(ctx, func(tx *store.Tx) error {
+	err := r.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		if ok, err := tx.Holds(r.lease(h.part).lease); err != nil || !ok {
 			return err
 		}

@@ -8,6 +8,7 @@ type history struct {
 	Rhythm   time.Duration // usual time between changes; 0 if unknown
 	TTL      time.Duration // the source's own wish; 0 for none
 	Failures int           // in a row
+	Every    time.Duration // as people set it; 0 to follow the source
 }
 
 // Interval is how long to wait until the next poll: a quarter of the source's
@@ -15,6 +16,9 @@ type history struct {
 // often than it wishes, and always between the bounds.
 func (c Config) interval(h history, now time.Time) time.Duration {
 	low, high := c.bounds()
+	if h.Every > 0 {
+		return min(h.Every<<min(h.Failures, 8), max(high, h.Every))
+	}
 	d := c.FirstInterval.Or(15 * time.Minute)
 	if h.Rhythm > 0 {
 		d = h.Rhythm / 4

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	columns = `source, origin, part, due, spacing, asked, asked > answered OR pending > parsed, changed, rhythm, ttl, failures`
+	columns = `source, origin, part, due, spacing, asked, asked > answered OR pending > parsed, changed, rhythm, ttl, failures, every`
 
 	duePolls = `SELECT ` + columns + ` FROM polls WHERE due <= $1 ORDER BY due LIMIT $2 /*skip*/`
 	onePoll  = `SELECT ` + columns + ` FROM polls WHERE source = $1 /*lock*/`
 	planPoll = `UPDATE polls SET due = $2, spacing = $3, asked = $4 WHERE source = $1`
-	lastDue  = `SELECT due FROM polls ORDER BY due DESC LIMIT 1`
-	healDue  = `UPDATE polls SET due = $2 WHERE due > $1`
+	lastDue  = `SELECT due FROM polls WHERE every = 0 ORDER BY due DESC LIMIT 1`
+	healDue  = `UPDATE polls SET due = $2 WHERE due > $1 AND every = 0`
 	nextDue  = `SELECT due FROM polls ORDER BY due LIMIT 1`
 )
 
@@ -28,10 +28,11 @@ type dueSource struct {
 }
 
 func (d *dueSource) scan(rows interface{ Scan(...any) error }) error {
-	var due, spacing, changed, rhythm, ttl int64
+	var due, spacing, changed, rhythm, ttl, every int64
 	err := rows.Scan(&d.poll.Source, &d.poll.Origin, &d.poll.Part, &due, &spacing, &d.poll.AsOf, &d.outstanding,
-		&changed, &rhythm, &ttl, &d.history.Failures)
+		&changed, &rhythm, &ttl, &d.history.Failures, &every)
 	d.due, d.spacing = store.Time(due), time.Duration(spacing)*time.Millisecond
+	d.history.Every = time.Duration(every) * time.Millisecond
 	d.history.Changed = store.Time(changed)
 	d.history.Rhythm = time.Duration(rhythm) * time.Millisecond
 	d.history.TTL = time.Duration(ttl) * time.Millisecond

@@ -19,6 +19,7 @@ CREATE TABLE polls (
   url             TEXT NOT NULL,              -- people; robot's starting point
   origin          TEXT NOT NULL,              -- of the address: scheme, host and port
   part            INTEGER NOT NULL,           -- of the origin's domain; see leases
+  every           BIGINT NOT NULL DEFAULT 0,  -- people: a fixed interval in ms, 0 to follow the source
   due             BIGINT NOT NULL,            -- schedule: next time to ask
   spacing         BIGINT NOT NULL DEFAULT 0,  -- schedule: the interval now, ms
   asked           BIGINT NOT NULL DEFAULT 0,  -- schedule: as-of of the newest ask

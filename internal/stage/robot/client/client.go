@@ -81,6 +81,9 @@ func New(c Config) (*Client, error) {
 		client.proxies[net.JoinHostPort(u.Hostname(), strconv.Itoa(portOf(u)))] = true
 	}
 	perHost := 2
+	if c.Guard != nil {
+		c.Guard.Proxied = len(client.proxies) > 0
+	}
 	if len(client.proxies) > 0 {
 		perHost = 512 // all hosts are the proxy's
 	}

@@ -11,6 +11,7 @@ import (
 	"code.dny.dev/ssrf"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/link"
 )
 
 // Guard decides which addresses may be asked: by the URL on every hop, and by
@@ -19,6 +20,8 @@ type Guard struct {
 	Allow []Exempt                // operator's exemptions
 	Ports []int                   // 80, 443, 8080 and 8443 unless set
 	Own   func() []netip.AddrPort // our own listeners, never reachable
+	// Proxied says that names are resolved by a proxy, where no dial can be checked.
+	Proxied bool
 }
 
 // Exempt is an address or a prefix that may be asked although it is not public,
@@ -42,7 +45,7 @@ func ParseExempt(s string) (Exempt, error) {
 	} else {
 		var a netip.Addr
 		a, err = netip.ParseAddr(host)
-		if err == nil {
+		if a = a.Unmap(); err == nil {
 			e.Prefix, err = a.Prefix(a.BitLen())
 		}
 	}
@@ -73,13 +76,17 @@ func (g *Guard) URL(u *url.URL) error {
 	if u.User != nil {
 		return forbidden("%s: an address with a password in it is not fetched", u.Redacted())
 	}
+	canonical, err := link.Canonical(u.String()) // digits of other scripts are digits
+	if err != nil {
+		return forbidden("%s: %v", u.Redacted(), err)
+	}
 	port := portOf(u)
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	host := strings.TrimSuffix(link.Host(canonical), ".")
 	if a, ok := literal(host); ok {
 		return g.address(netip.AddrPortFrom(a, uint16(port)))
 	}
 	local := host == "localhost" || strings.HasSuffix(host, ".localhost") || !strings.Contains(host, ".")
-	if local && len(g.Allow) == 0 {
+	if local && (len(g.Allow) == 0 || g.Proxied) {
 		return forbidden("%s: the name %q is not a public one", u.Redacted(), host)
 	}
 	if local {
