@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -204,7 +205,7 @@ func TestATokenIsNeeded(t *testing.T) {
 		ok  bool
 	}{
 		{"", false}, {"Bearer ", false}, {"Bearer wrong", false}, {"Bearer " + token + "x", false}, {"Bearer " + token, true}, {"Bearer " + first, true},
-		{"Bearer " + string(sum[:4]), false}, {"Basic YWRtaW46Y29ycmVjdCBob3JzZSBiYXR0ZXJ5", true}, {"Basic YWRtaW46d3Jvbmc=", false}, {"Basic YWRtaW46", false},
+		{"Bearer " + hex.EncodeToString(sum[:]), false}, {"Basic YWRtaW46Y29ycmVjdCBob3JzZSBiYXR0ZXJ5", true}, {"Basic YWRtaW46d3Jvbmc=", false}, {"Basic YWRtaW46", false},
 		{"Bearer correct horse battery", false},
 	} {
 		for _, path := range []string{"GET /api/v1/sources", "POST /api/v1/sources", "GET /api/v1/sources/a", "DELETE /api/v1/sources/a", "GET /api/v1/story?url=x"} {
