@@ -75,7 +75,7 @@ func TestTheCommandsOfTheReadme(t *testing.T) {
 		{"version", 0, []string{"courant "}},
 		{"config", 0, []string{"[robot]", "user_agent", "[schedule]", "min_interval"}},
 		{"roles", 0, []string{"ROLE", "schedule", "robot", "parse", "pages", "serve"}},
-		{"source add http://news.test/feed.xml", 1, []string{"courant run"}},
+		{"source list", 1, []string{"courant run"}},
 	})
 	c.Start(t)
 	list := write(t, "list.opml", `<opml version="2.0"><body><outline text="Folder">
