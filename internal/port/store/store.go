@@ -106,9 +106,6 @@ func (s *Store) Prepare(ctx context.Context, query string) error {
 	return s.driver.Prepare(ctx, query)
 }
 
-// Exclusive says that no other process can have the store open.
-func (s *Store) Exclusive() bool { return s.driver.Exclusive() }
-
 // Close ends the driver.
 func (s *Store) Close() error { return s.driver.Close() }
 
