@@ -44,14 +44,15 @@ type Enclosure struct {
 type Feed struct {
 	Title       string   `json:"title"` // plain text
 	Link        string   `json:"link"`
-	Description string   `json:"description"` // plain text
+	Description string   `json:"description"` // cleaned HTML
 	Language    string   `json:"language"`
-	Rights      string   `json:"rights"`
+	Rights      string   `json:"rights"` // cleaned HTML
 	Updated     Time     `json:"updated"`
 	Authors     []Person `json:"authors"`
 	Categories  []string `json:"categories"`
 	Hubs        []string `json:"hubs"` // WebSub
 	Self        string   `json:"self"`
+	Next        string   `json:"next"` // the page of the feed with older items
 	TTL         int64    `json:"ttl_seconds"`
 	Image       string   `json:"image"`
 }
@@ -100,17 +101,15 @@ type Warning struct {
 
 // Reading is what a reader made of one file.
 type Reading struct {
-	Format     string     `json:"format"`   // rss20, atom10, …, unknown
-	Encoding   string     `json:"encoding"` // what the bytes really are, WHATWG name, lower case
-	WellFormed bool       `json:"well_formed"`
-	Feed       Feed       `json:"feed"`
-	Items      []Item     `json:"items"`
-	Offers     []Offer    `json:"offers"`
-	Links      []FeedLink `json:"links"`
-	Warnings   []Warning  `json:"warnings"`
-}
-
-// Offer is a product of a catalogue.
-type Offer struct {
-	ID string `json:"id"`
+	Format     string       `json:"format"`   // rss20, atom10, …, unknown
+	Encoding   string       `json:"encoding"` // what the bytes really are, WHATWG name, lower case
+	WellFormed bool         `json:"well_formed"`
+	Feed       Feed         `json:"feed"`
+	Items      []Item       `json:"items"`
+	Offers     []Offer      `json:"offers"`
+	Links      []FeedLink   `json:"links"`
+	Categories []Category   `json:"categories,omitempty"` // of a catalogue
+	Shop       *Shop        `json:"shop,omitempty"`
+	URLs       []SitemapURL `json:"urls,omitempty"` // of a sitemap
+	Warnings   []Warning    `json:"warnings"`
 }

@@ -12,6 +12,41 @@ type Document struct {
 	URL    string `json:"url"` // canonical: the page's key
 	Source int64  `json:"source,string"`
 	Item   Item   `json:"item"`
+	// Offer is there for a product. What Item holds of it (name, description,
+	// pictures, address) it does not repeat; Whole puts them together.
+	Offer *Offer `json:"offer,omitempty"`
+}
+
+// DocumentOf is the document of an offer.
+func DocumentOf(url string, source int64, o *Offer) Document {
+	d := Document{URL: url, Source: source, Item: Item{ID: o.ID, Link: o.URL, Title: o.Name, Content: o.Description,
+		Images: o.Pictures, Hash: o.Hash}}
+	rest := *o
+	rest.ID, rest.URL, rest.Name, rest.Description, rest.Pictures, rest.Hash = "", "", "", "", nil, ""
+	d.Offer = &rest
+	return d
+}
+
+// Whole is the offer with what its document holds of it; nil if it is none.
+func (d *Document) Whole() *Offer {
+	if d.Offer == nil {
+		return nil
+	}
+	o, i := *d.Offer, &d.Item
+	o.ID, o.URL, o.Name, o.Description, o.Pictures, o.Hash = i.ID, i.Link, i.Title, i.Content, i.Images, i.Hash
+	return &o
+}
+
+// Found is one of the versions that a large catalogue brings at once, with what
+// its page needs before it is printed.
+type Found struct {
+	Key       []byte `json:"key"` // digest of the address
+	Address   string `json:"address"`
+	Rank      Rank   `json:"rank"`
+	Withdrawn bool   `json:"withdrawn"` // then there is a key alone
+	Hash      []byte `json:"hash"`
+	Title     string `json:"title"`
+	Document  []byte `json:"document"` // as it lies in the store
 }
 
 // Picture is what is known of a picture or of one of its smaller variants.

@@ -13,6 +13,17 @@ const (
 	KindFeed    SourceKind = "feed"
 	KindCatalog SourceKind = "catalog"
 	KindList    SourceKind = "list"
+	KindFile    SourceKind = "file" // imported by hand, never asked
+)
+
+// Absence says what it means that an offer is not in a catalogue any more.
+type Absence string
+
+// The meanings of absence: of a full snapshot, and of one that is merged into
+// what is there.
+const (
+	AbsenceWithdraws Absence = ""
+	AbsenceKept      Absence = "kept"
 )
 
 // Source is what people registered: an address to poll and how to read it.
@@ -25,6 +36,7 @@ type Source struct {
 	URL     string     `json:"url"` // canonical, unique
 	Title   string     `json:"title"`
 	Trusted bool       `json:"trusted"` // may speak for every URL
+	Absence Absence    `json:"absence"`
 	Added   time.Time  `json:"added"`
 }
 

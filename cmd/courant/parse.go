@@ -1,17 +1,21 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/jsonline"
-	"github.com/courant-platform/courant/internal/read/feed"
+	"github.com/courant-platform/courant/internal/read"
 )
 
-// parsed is one line of `courant parse --json`.
+// parsed is one line of `courant parse --json`. The offers of a catalogue are
+// written before it, one at a time.
 type parsed struct {
 	File  string  `json:"file"`
 	Error *string `json:"error"`
@@ -19,20 +23,25 @@ type parsed struct {
 }
 
 func (f *flags) parse() *cobra.Command {
-	var base, contentType string
+	var o read.Options
 	c := &cobra.Command{
-		Use: "parse FILE…", Short: "Show feeds as Courant reads them",
+		Use: "parse FILE…", Short: "Show feeds, catalogues and sitemaps as Courant reads them",
+		Long:    "Show feeds, catalogues and sitemaps as Courant reads them. A file may be packed with gzip or zip; \"-\" is the standard input.",
 		Example: "  courant parse feed.xml\n  courant parse --json --base https://example.org/feed.xml *.xml",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, files []string) error {
+			out := bufio.NewWriterSize(os.Stdout, 64<<10)
 			failed := 0
 			for _, name := range files {
-				p := parseFile(name, feed.Options{URL: base, ContentType: contentType})
-				if p.Error != nil {
-					failed++
+				ok, err := f.parseFile(out, name, o)
+				if err == nil {
+					err = out.Flush()
 				}
-				if err := f.showParsed(p); err != nil {
+				if err != nil {
 					return err
+				}
+				if !ok {
+					failed++
 				}
 			}
 			if failed > 0 && !f.json { // in JSON each line says so
@@ -41,50 +50,158 @@ func (f *flags) parse() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&base, "base", "", "address that the file came from: relative links are resolved against it")
-	c.Flags().StringVar(&contentType, "content-type", "", "as the server gave it")
+	c.Flags().StringVar(&o.URL, "base", "", "address that the file came from: relative links are resolved against it")
+	c.Flags().StringVar(&o.ContentType, "content-type", "", "as the server gave it")
 	return c
 }
 
-func parseFile(name string, o feed.Options) parsed {
-	p := parsed{File: name}
-	body, err := os.ReadFile(name)
-	if err == nil {
-		var r *courant.Reading
-		if r, err = feed.Read(body, o); r != nil {
-			p.Reading = *r
-		}
+// parseFile shows one file, and says whether it could be read. The error is that
+// of out.
+func (f *flags) parseFile(out *bufio.Writer, name string, o read.Options) (ok bool, err error) {
+	show := &offers{out: out, json: f.json, name: name}
+	o.Offer = show.offer
+	if !f.json {
+		fmt.Fprintf(out, "%s\n", name)
 	}
+	r, err := read.Read(func() (io.ReadCloser, error) { return openFile(name) }, o)
+	if show.failed != nil {
+		return false, show.failed
+	}
+	p := parsed{File: name, Reading: r.Reading}
 	if err != nil {
 		text := err.Error()
 		p.Error = &text
 	}
-	if p.Format == "" {
-		p.Format = "unknown"
+	if f.json {
+		return err == nil, show.end(p)
 	}
-	return p
+	f.showParsed(out, p, r.Count)
+	return err == nil, nil
 }
 
-func (f *flags) showParsed(p parsed) error {
-	if f.json {
-		return jsonline.Write(os.Stdout, p)
+// openFile opens a file; the standard input is kept in memory, for it may have to
+// be read twice.
+func openFile(name string) (io.ReadCloser, error) {
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		info, err := f.Stat()
+		if err == nil && info.IsDir() {
+			err = fmt.Errorf("%s is a folder", name)
+		}
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		return f, nil
 	}
-	fmt.Printf("%s\n", p.File)
-	if p.Error != nil {
-		fmt.Printf("  %s\n", printable(*p.Error))
+	body, err := standardInput()
+	return io.NopCloser(bytes.NewReader(body)), err
+}
+
+var input []byte // what the standard input held
+
+func standardInput() (body []byte, err error) {
+	if input == nil {
+		input, err = io.ReadAll(os.Stdin)
 	}
-	for _, l := range p.Links {
-		fmt.Printf("  it offers %s  %s\n", printable(l.URL), printable(l.Title))
-	}
-	if p.Error != nil {
+	return input, err
+}
+
+// offers writes the offers of a catalogue while it is read, for they may be
+// millions.
+type offers struct {
+	out    *bufio.Writer
+	json   bool
+	name   string
+	count  int
+	failed error
+}
+
+// shownOffers is how many people see of a catalogue.
+const shownOffers = 20
+
+func (s *offers) offer(o *courant.Offer) error {
+	s.count++
+	switch {
+	case s.json && s.count == 1:
+		name, err := jsonline.Marshal(s.name)
+		if err != nil {
+			return s.fail(err)
+		}
+		fmt.Fprintf(s.out, `{"file":%s,"offers":[`, name)
+	case s.json:
+		s.out.WriteByte(',')
+	case s.count <= shownOffers:
+		_, err := fmt.Fprintf(s.out, "  · %s  %s %s  %s\n    %s\n", printable(o.ID), o.Price, printable(o.Currency), printable(o.Name), printable(o.URL))
+		return s.fail(err)
+	default:
 		return nil
 	}
-	fmt.Printf("  %s, %s, %d items: %s\n", p.Format, p.Encoding, len(p.Items), printable(p.Feed.Title))
+	text, err := jsonline.Marshal(*o)
+	if err == nil {
+		_, err = s.out.Write(text)
+	}
+	return s.fail(err)
+}
+
+func (s *offers) fail(err error) error {
+	s.failed = err
+	return err
+}
+
+// end writes what comes with the offers.
+func (s *offers) end(p parsed) error {
+	if s.count == 0 {
+		return jsonline.Write(s.out, p)
+	}
+	text, err := jsonline.Marshal(withoutOffers{Error: p.Error, Reading: p.Reading})
+	if err != nil {
+		return err
+	}
+	_, err = s.out.WriteString("]," + string(text[1:]) + "\n")
+	return err
+}
+
+// withoutOffers is parsed but for what has been written.
+type withoutOffers struct {
+	Error *string `json:"error"`
+	courant.Reading
+	Offers []courant.Offer `json:"offers,omitempty"`
+}
+
+func (f *flags) showParsed(out io.Writer, p parsed, offers int) {
+	if offers > shownOffers {
+		fmt.Fprintf(out, "  … and %d more\n", offers-shownOffers)
+	}
+	if p.Error != nil {
+		fmt.Fprintf(out, "  %s\n", printable(*p.Error))
+	}
+	for _, l := range p.Links {
+		fmt.Fprintf(out, "  it offers %s  %s\n", printable(l.URL), printable(l.Title))
+	}
+	if p.Error != nil {
+		return
+	}
+	what := fmt.Sprintf("%d items", len(p.Items))
+	switch {
+	case offers > 0:
+		what = fmt.Sprintf("%d offers in %d categories", offers, len(p.Categories))
+	case p.Format == "opml":
+		what = fmt.Sprintf("%d feeds", len(p.Links))
+	case len(p.URLs) > 0:
+		what = fmt.Sprintf("%d addresses", len(p.URLs))
+	}
+	fmt.Fprintf(out, "  %s, %s, %s: %s\n", p.Format, p.Encoding, what, printable(p.Feed.Title))
 	for _, i := range p.Items {
-		fmt.Printf("  · %s\n    %s\n", printable(i.Title), printable(i.Link))
+		fmt.Fprintf(out, "  · %s\n    %s\n", printable(i.Title), printable(i.Link))
+	}
+	for _, u := range p.URLs {
+		fmt.Fprintf(out, "  · %s\n", printable(u.Loc))
 	}
 	for _, w := range p.Warnings {
-		fmt.Printf("  %d:%d %s: %s\n", w.Line, w.Column, w.Code, printable(w.Text))
+		fmt.Fprintf(out, "  %d:%d %s: %s\n", w.Line, w.Column, w.Code, printable(w.Text))
 	}
-	return nil
 }

@@ -51,8 +51,9 @@ func (f *flags) sourceAdd() *cobra.Command {
 	}
 	c.Flags().StringVar(&n.Name, "name", "", "short name; made of the address unless given")
 	c.Flags().StringVar(&n.Title, "title", "", "title for people")
-	c.Flags().StringVar((*string)(&n.Kind), "kind", "feed", "how it is read")
+	c.Flags().StringVar((*string)(&n.Kind), "kind", "feed", "what it is: feed or catalog")
 	c.Flags().TextVar(&n.Every, "every", setting.Duration(0), "a fixed interval, like 5m; it follows the source unless given")
+	c.Flags().StringVar((*string)(&n.Absence), "absence", "", `of a catalogue: "kept" keeps offers that are not in it any more, else they are withdrawn`)
 	c.Flags().BoolVar(&n.Trusted, "trusted", false, "it may speak for addresses of every host")
 	return c
 }

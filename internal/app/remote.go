@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -27,12 +28,32 @@ type Remote struct {
 	token string
 	send  func(*http.Request) (*http.Response, error)
 	close func() error
+
+	platform *Platform // of the folder, if none runs
+}
+
+// Work runs roles of this process where no courant runs, until ctx ends.
+func (r *Remote) Work(ctx context.Context, names ...string) error {
+	if r.platform == nil {
+		<-ctx.Done()
+		return nil
+	}
+	roles, err := Named(names)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer l.Close() // the server has closed it, or never got it
+	return r.platform.run(ctx, roles, l)
 }
 
 // Connect finds the courant to speak to: the server, else the one that holds
 // the data folder, else the folder.
 func Connect(ctx context.Context, server, token, data string, c Config) (*Remote, error) {
-	client := &http.Client{Timeout: 2 * time.Minute}
+	client := &http.Client{}
 	if server != "" {
 		u, err := url.Parse(server)
 		if err != nil || u.Host == "" {
@@ -67,7 +88,7 @@ func local(ctx context.Context, data string, c Config) (*Remote, error) {
 	p.session.Token = "local"
 	mux := http.NewServeMux()
 	p.api().Register(mux)
-	return &Remote{base: "http://localhost", token: p.session.Token,
+	return &Remote{base: "http://localhost", token: p.session.Token, platform: p,
 		send: func(r *http.Request) (*http.Response, error) {
 			w := &recorder{header: http.Header{}}
 			mux.ServeHTTP(w, r)
@@ -103,6 +124,8 @@ func (r *Remote) Close() error { return r.close() }
 // Do calls the API: in is sent as JSON if it is not nil, the answer is read into
 // out. A problem comes back as an error of its kind.
 func (r *Remote) Do(ctx context.Context, method, path string, in, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
 	var body io.Reader
 	if in != nil {
 		text, err := json.Marshal(in)
@@ -111,6 +134,18 @@ func (r *Remote) Do(ctx context.Context, method, path string, in, out any) error
 		}
 		body = bytes.NewReader(text)
 	}
+	return r.call(ctx, method, path, body, out)
+}
+
+// answerTime is how long a call of the API may take.
+const answerTime = 2 * time.Minute
+
+// Upload sends a file, however long that takes.
+func (r *Remote) Upload(ctx context.Context, path string, body io.Reader, out any) error {
+	return r.call(ctx, http.MethodPost, path, body, out)
+}
+
+func (r *Remote) call(ctx context.Context, method, path string, body io.Reader, out any) error {
 	req, err := http.NewRequestWithContext(ctx, method, r.base+path, body)
 	if err != nil {
 		return err

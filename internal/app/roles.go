@@ -82,7 +82,7 @@ func robotRole(p *Platform) (unit, error) {
 }
 
 func parseRole(p *Platform) (unit, error) {
-	s := &parse.Parse{Store: p.Store, Blobs: p.Blobs, Config: p.Config.Parse, Pictures: p.Config.Media.Pictures,
+	s := &parse.Parse{Store: p.Store, Blobs: p.Blobs, Config: p.Config.Parse, Pictures: p.Config.Media.Pictures, Owner: p.Owner,
 		Metrics: p.Metrics, Log: p.log("parse")}
 	return unit{handlers: s.Handlers(), run: s.Run}, nil
 }
@@ -93,7 +93,7 @@ func mediaRole(p *Platform) (unit, error) {
 }
 
 func pagesRole(p *Platform) (unit, error) {
-	s := &pages.Pages{Store: p.Store, Config: p.Config.Pages, Owner: p.Owner, Metrics: p.Metrics, Log: p.log("pages")}
+	s := &pages.Pages{Store: p.Store, Config: p.Config.Pages, Owner: p.Owner, Pictures: p.Config.Media.Pictures, Metrics: p.Metrics, Log: p.log("pages")}
 	return unit{handlers: s.Handlers(), run: s.Run}, nil
 }
 
@@ -105,5 +105,5 @@ func serveRole(p *Platform) (unit, error) {
 func apiRole(p *Platform) (unit, error) { return unit{register: p.api().Register}, nil }
 
 func (p *Platform) api() *api.API {
-	return &api.API{Store: p.Store, Log: p.log("api"), Session: p.session.Token, Password: p.Config.HTTP.Password}
+	return &api.API{Store: p.Store, Blobs: p.Blobs, Log: p.log("api"), Session: p.session.Token, Password: p.Config.HTTP.Password}
 }

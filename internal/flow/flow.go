@@ -15,6 +15,8 @@ var (
 	PictureFetched = bus.Topic[Fetch]{Name: "picture.fetched"}  // robot → media
 	MediaStored    = bus.Topic[File]{Name: "media.stored"}      // media → every serving node
 	DocumentReady  = bus.Topic[Version]{Name: "document.ready"} // parse, media → pages
+	BatchReady     = bus.Topic[Batch]{Name: "batch.ready"}      // parse → pages
+	PageWanted     = bus.Topic[Page]{Name: "page.wanted"}       // serve → pages
 	PageChanged    = bus.Topic[Change]{Name: "page.changed"}    // pages → whoever subscribes
 )
 
@@ -39,6 +41,19 @@ type Version struct {
 	URL    []byte `json:"url"` // digest of the address
 	Source int64  `json:"source,string"`
 	AsOf   int64  `json:"as_of"`
+}
+
+// Batch is what a large catalogue brings at once: the nth of the versions of an
+// as-of.
+type Batch struct {
+	Source int64 `json:"source,string"`
+	AsOf   int64 `json:"as_of"`
+	N      int   `json:"n"`
+}
+
+// Page is a page that somebody reads before it is printed.
+type Page struct {
+	URL []byte `json:"url"` // digest of the address
 }
 
 // Change is a page that went live, changed, or was withdrawn.

@@ -24,7 +24,7 @@ var homes = []home{
 	{path: "github.com/jackc/pgx", at: []string{"internal/port/store/postgres"},
 		why: "the driver for PostgreSQL"},
 	{path: "github.com/klauspost/compress",
-		at:  []string{"internal/kit/pack", "internal/stage/robot/client", "internal/stage/pages", "internal/front/serve"},
+		at:  []string{"internal/kit/pack", "internal/kit/unpack", "internal/stage/robot/client", "internal/stage/pages", "internal/front/serve"},
 		why: "zstd, and gzip twice as fast as the standard library's"},
 	{path: "github.com/nats-io/nats-server", at: []string{"internal/port/bus/natsbus"},
 		why: "the bus of several processes without a server to install"},

@@ -185,7 +185,7 @@ func check(r store.Reader, w *world, a *article) string {
 		return ""
 	}
 	var html []byte
-	if err := r.Row("SELECT document, html FROM bodies WHERE url = $1", key[:]).Scan(&packed, &html); err != nil {
+	if err := r.Row("SELECT b.document, b.html FROM bodies b JOIN pages p ON p.id = b.page WHERE p.url = $1", key[:]).Scan(&packed, &html); err != nil {
 		return "its body is lost: " + err.Error()
 	}
 	var doc courant.Document
@@ -214,7 +214,7 @@ func story(r store.Reader, key []byte) string {
 		"SELECT s.name, 'page of as-of ' || p.as_of || ', rank ' || p.rank FROM pages p JOIN sources s ON s.id = p.source WHERE p.url = $1",
 		"SELECT s.name, 'item of as-of ' || i.as_of || ', withdrawn ' || i.withdrawn FROM items i JOIN sources s ON s.id = i.source WHERE i.url = $1",
 		"SELECT m.url, 'state ' || m.state || ' ' || m.problem FROM media m WHERE $1 <> ''",
-		"SELECT 'event', trace FROM events WHERE url = $1 ORDER BY at",
+		"SELECT 'event', e.trace FROM events e JOIN pages p ON p.id = e.page WHERE p.url = $1 ORDER BY e.at",
 	} {
 		if err := r.Rows(scan, query, key); err != nil {
 			return err.Error()

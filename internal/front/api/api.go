@@ -13,12 +13,14 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/web"
+	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
 // API is the front.
 type API struct {
 	Store *store.Store
+	Blobs blob.Bucket
 	Log   *slog.Logger
 	// Session is a token that is valid as long as this process runs.
 	Session string
@@ -31,6 +33,7 @@ func (a *API) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/page", a.handle(a.page))
 	mux.HandleFunc("GET /api/v1/pages", a.handle(a.pages))
 	mux.HandleFunc("GET /api/v1/story", a.admin(a.story))
+	mux.HandleFunc("POST /api/v1/imports", a.admin(a.importFile))
 	mux.HandleFunc("GET /api/v1/sources", a.admin(a.sources))
 	mux.HandleFunc("POST /api/v1/sources", a.admin(a.addSources))
 	mux.HandleFunc("GET /api/v1/sources/{name}", a.admin(a.source))

@@ -68,7 +68,7 @@ func (a *API) page(w http.ResponseWriter, r *http.Request) (int, any, error) {
 		if withdrawn, err = p.read(q, key[:]); err != nil || withdrawn {
 			return err
 		}
-		return p.readBody(q, key[:])
+		return p.readBody(q)
 	})
 	if withdrawn {
 		web.FailWith(w, http.StatusGone, errGone.Error())
@@ -102,9 +102,9 @@ func (p *Page) read(q store.Reader, key []byte) (withdrawn bool, err error) {
 }
 
 // readBody fills in text and pictures.
-func (p *Page) readBody(q store.Reader, key []byte) error {
+func (p *Page) readBody(q store.Reader) error {
 	var packed []byte
-	if err := q.Row(readBody, key).Scan(&packed); err != nil {
+	if err := q.Row(readBody, p.ID).Scan(&packed); err != nil {
 		return err
 	}
 	var doc courant.Document

@@ -27,6 +27,8 @@ type NewSource struct {
 	Trusted bool               `json:"trusted"`
 	// Every fixes the interval, a second at least; 0 follows the source.
 	Every setting.Duration `json:"every,omitempty"`
+	// Absence says what it means that an offer is not in a catalogue any more.
+	Absence courant.Absence `json:"absence,omitempty"`
 	// ListXPath and NextXPath say how a list page is read.
 	ListXPath string `json:"list_xpath,omitempty"`
 	NextXPath string `json:"next_xpath,omitempty"`
@@ -51,7 +53,9 @@ type SourceState struct {
 	Failures int             `json:"failures"`
 	Problem  string          `json:"problem"`
 	Items    int             `json:"items"`
+	Reading  int             `json:"reading"` // offers read so far of a catalogue that is being read
 	Pages    int             `json:"pages"`
+	Waiting  int             `json:"waiting"` // documents and batches on their way to pages
 	ETag     string          `json:"etag"`
 	Modified string          `json:"modified"`
 	Report   json.RawMessage `json:"report"`
@@ -144,7 +148,7 @@ func (a *API) addOne(tx *store.Tx, n NewSource) (Added, error) {
 		}
 		return added, err
 	}
-	if _, err := tx.Exec(putSource, s.ID, s.Name, s.Kind, s.URL, link.Host(s.URL), s.Title, s.Trusted, store.Millis(s.Added)); err != nil {
+	if _, err := tx.Exec(putSource, s.ID, s.Name, s.Kind, s.URL, link.Host(s.URL), s.Title, s.Trusted, s.Absence, store.Millis(s.Added)); err != nil {
 		return added, err
 	}
 	_, err = tx.Exec(putPoll, s.ID, s.URL, link.Origin(s.URL), courant.Part(link.Domain(link.Host(s.URL))), tx.Now().UnixMilli(),
@@ -155,12 +159,15 @@ func (a *API) addOne(tx *store.Tx, n NewSource) (Added, error) {
 
 // source checks what was asked for.
 func (n NewSource) source(now time.Time) (courant.Source, error) {
-	s := courant.Source{Kind: n.Kind, Title: n.Title, Trusted: n.Trusted, Added: now}
+	s := courant.Source{Kind: n.Kind, Title: n.Title, Trusted: n.Trusted, Absence: n.Absence, Added: now}
 	if s.Kind == "" {
 		s.Kind = courant.KindFeed
 	}
-	if s.Kind != courant.KindFeed {
-		return s, courant.Errorf(courant.Invalid, "%s: sources of kind %q cannot be read yet, only those of kind feed", n.URL, n.Kind)
+	if s.Kind != courant.KindFeed && s.Kind != courant.KindCatalog {
+		return s, courant.Errorf(courant.Invalid, "%s: sources of kind %q cannot be read yet, only those of kind feed and catalog", n.URL, n.Kind)
+	}
+	if s.Absence != courant.AbsenceWithdraws && s.Absence != courant.AbsenceKept {
+		return s, courant.Errorf(courant.Invalid, "%s: absence is %q; write kept, or leave it out", n.URL, n.Absence)
 	}
 	if n.Every != 0 && time.Duration(n.Every) < time.Second {
 		return s, courant.Errorf(courant.Invalid, "%s: an interval of %v is less than 1s", n.URL, n.Every)
@@ -245,6 +252,9 @@ func (a *API) source(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 			return err
 		}
 		if err := s.scan(q.Row(sourceState, found.ID)); err != nil {
+			return err
+		}
+		if err := q.Row(countWaiting, found.ID).Scan(&s.Waiting); err != nil {
 			return err
 		}
 		return q.Row(countPages, found.ID).Scan(&s.Pages)

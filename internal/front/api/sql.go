@@ -17,7 +17,7 @@ const (
 			p.revision, p.hash, p.withdrawn
 		FROM pages p LEFT JOIN sources s ON s.id = p.source WHERE p.url = $1`
 	readSourcesOf = `SELECT s.name FROM items i JOIN sources s ON s.id = i.source WHERE i.url = $1 AND NOT i.withdrawn ORDER BY s.name`
-	readBody      = `SELECT document FROM bodies WHERE url = $1`
+	readBody      = `SELECT document FROM bodies WHERE page = $1`
 	readImage     = `SELECT content, type, width, height, variants FROM media WHERE hash = $1 AND state = 1`
 
 	listed = `SELECT p.id, p.address, COALESCE(s.name, ''), p.title, p.language, p.published, p.stored, p.revision
@@ -28,21 +28,29 @@ const (
 	listByHost   = listed + `p.host = $1` + listRest
 
 	pageState   = `SELECT withdrawn FROM pages WHERE url = $1`
-	readEvents  = `SELECT trace FROM events WHERE url = $1 ORDER BY at`
+	readEvents  = `SELECT e.trace FROM events e JOIN pages p ON p.id = e.page WHERE p.url = $1 ORDER BY e.at`
 	readWaiting = `SELECT state, missing, trace FROM documents WHERE url = $1`
 
-	sourceColumns = `SELECT id, name, kind, url, title, trusted, added FROM sources WHERE `
+	sourceColumns = `SELECT id, name, kind, url, title, trusted, absence, added FROM sources WHERE `
 	sourceByURL   = sourceColumns + `url = $1`
 	sourceByName  = sourceColumns + `name = $1`
-	putSource     = `INSERT INTO sources (id, name, kind, url, host, title, trusted, added) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+	putSource     = `INSERT INTO sources (id, name, kind, url, host, title, trusted, absence, added) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 	putPoll       = `INSERT INTO polls (source, url, origin, part, due, every) VALUES ($1, $2, $3, $4, $5, $6)`
 
-	stateColumns = `SELECT s.id, s.name, s.kind, s.url, s.title, s.trusted, s.added, p.due, p.spacing, p.checked, p.changed,
-			p.status, p.failures, p.problem, p.items, p.etag, p.modified, p.report, p.answered > 0 AND p.pending <= p.parsed
+	stateColumns = `SELECT s.id, s.name, s.kind, s.url, s.title, s.trusted, s.absence, s.added, p.due, p.spacing, p.checked, p.changed,
+			p.status, p.failures, p.problem, p.items, p.reading, p.etag, p.modified, p.report, p.answered > 0 AND p.pending <= p.parsed
 		FROM sources s JOIN polls p ON p.source = s.id `
 	listSources = stateColumns + `ORDER BY s.name`
 	sourceState = stateColumns + `WHERE s.id = $1`
 	countPages  = `SELECT COUNT(*) FROM pages WHERE source = $1 AND NOT withdrawn`
+
+	countWaiting = `SELECT (SELECT COUNT(*) FROM batches WHERE source = $1) + (SELECT COUNT(*) FROM documents WHERE source = $1)`
+
+	// The download of an import takes the place of one that has not been read.
+	lastDownload = `SELECT asked, parsed, pending, body FROM polls WHERE source = $1 /*lock*/`
+	pendImport   = `UPDATE polls SET asked = $2, answered = $2, checked = $3, status = 200, problem = '', failures = 0, pending = $2,
+		pending_blob = $4, pending_url = url, pending_type = $5, pending_etag = '', pending_changed = '', pending_body = $6,
+		pending_raw = NULL WHERE source = $1`
 
 	dropPoll   = `DELETE FROM polls WHERE source = $1`
 	dropItems  = `DELETE FROM items WHERE source = $1`
@@ -51,7 +59,7 @@ const (
 
 func readSource(q store.Reader, query string, arg any) (s courant.Source, err error) {
 	var added int64
-	err = q.Row(query, arg).Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &added)
+	err = q.Row(query, arg).Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &s.Absence, &added)
 	s.Added = store.Time(added)
 	return s, err
 }
@@ -59,9 +67,12 @@ func readSource(q store.Reader, query string, arg any) (s courant.Source, err er
 func (s *SourceState) scan(rows interface{ Scan(...any) error }) error {
 	var added, due, spacing, checked, changed int64
 	var report string
-	err := rows.Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &added, &due, &spacing, &checked, &changed,
-		&s.Status, &s.Failures, &s.Problem, &s.Items, &s.ETag, &s.Modified, &report, &s.Read)
+	err := rows.Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &s.Absence, &added, &due, &spacing, &checked, &changed,
+		&s.Status, &s.Failures, &s.Problem, &s.Items, &s.Reading, &s.ETag, &s.Modified, &report, &s.Read)
 	s.Added = store.Time(added)
+	if due == never {
+		due = 0
+	}
 	s.Due.Time, s.Checked.Time, s.Changed.Time = store.Time(due), store.Time(checked), store.Time(changed)
 	s.Interval = (time.Duration(spacing) * time.Millisecond).String()
 	if report != "" {

@@ -114,7 +114,7 @@ func (s *Serve) find(ctx context.Context, url string) (p found, err error) {
 		if err := r.Row(readPage, key[:]).Scan(&p.id, &p.revision, &p.address, &withdrawn); err != nil || withdrawn {
 			return err
 		}
-		return r.Row(readBody, key[:]).Scan(&p.html)
+		return r.Row(readBody, p.id).Scan(&p.html)
 	})
 	if withdrawn {
 		return p, errGone

@@ -58,7 +58,7 @@ func (w *world) page(id int64, address, title string, withdrawn bool) {
 		_, err := tx.Exec(`INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture, published, updated, fetched, stored, printed)
 			VALUES ($1, $2, $3, $4, 1, 3, 1, $5, $1, 7, $6, '', '', 0, 0, 0, $7, 1)`, key[:], id, address, link.Host(address), withdrawn, title, tx.Now().UnixMilli())
 		if err == nil && !withdrawn {
-			_, err = tx.Exec(`INSERT INTO bodies (url, document, html) VALUES ($1, $2, $3)`, key[:], []byte{}, packed.Bytes())
+			_, err = tx.Exec(`INSERT INTO bodies (page, document, html) VALUES ($1, $2, $3)`, id, []byte{}, packed.Bytes())
 		}
 		return err
 	}); err != nil {

@@ -5,8 +5,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 
@@ -54,6 +58,56 @@ func TestTheBytesDecideWhatADocumentIs(t *testing.T) {
 		text, name, healed := charset.Decode([]byte(c.body), c.contentType)
 		if string(text) != c.text || name != c.name || healed != c.healed {
 			t.Errorf("%s: got %q, %s, %v; want %q, %s, %v", c.what, text, name, healed, c.text, c.name, c.healed)
+		}
+	}
+}
+
+func TestWhatIsNotDeclaredIsGuessedFromTheBytes(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		of         encoding.Encoding
+	}{
+		{"euc-kr", "서울시는 새로운 예산을 통과시켰다. 도로에 대한 지출은 줄고 학교에 대한 지출은 늘어난다.", korean.EUCKR},
+		{"shift_jis", "市議会は新しい予算を可決した。道路への支出は減り、学校への支出は増える。", japanese.ShiftJIS},
+		{"euc-jp", "市議会は新しい予算を可決した。道路への支出は減り、学校への支出は増える。", japanese.EUCJP},
+		{"gb18030", "市议会周二通过了新的预算，据其作者说，这将减少道路支出，增加学校支出。", simplifiedchinese.GBK},
+		{"big5", "市議會週二通過了新的預算，據其作者說，這將減少道路支出，增加學校支出。", traditionalchinese.Big5},
+		{"windows-874", "สภาเมืองอนุมัติงบประมาณใหม่เมื่อวันอังคาร ซึ่งจะลดการใช้จ่ายบนถนน", charmap.Windows874},
+		{"windows-1255", "מועצת העיר אישרה ביום שלישי תקציב חדש שיפחית את ההוצאות על כבישים", charmap.Windows1255},
+		{"windows-1256", "وافق مجلس المدينة يوم الثلاثاء على الميزانية الجديدة التي ستقلل الإنفاق على الطرق", charmap.Windows1256},
+		{"windows-1253", "Το δημοτικό συμβούλιο ενέκρινε την Τρίτη νέο προϋπολογισμό που θα μειώσει τις δαπάνες", charmap.Windows1253},
+		{"windows-1251", "ГОРОДСКОЙ СОВЕТ принял во вторник новый бюджет, который сократит расходы на дороги", charmap.Windows1251},
+		{"koi8-r", "Городской совет принял во вторник новый бюджет, который сократит расходы на дороги", charmap.KOI8R},
+		{"windows-1252", "Der Stadtrat hat am Dienstag über das Budget für Straßen abgestimmt; ökologische Maßnahmen", charmap.Windows1252},
+	} {
+		body, err := c.of.NewEncoder().String("<rss><title>" + c.text + "</title>")
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		for _, declared := range []string{"", "text/xml; charset=utf-8"} {
+			text, name, healed := charset.Decode([]byte(body), declared)
+			if name != c.name || !healed || string(text) != "<rss><title>"+c.text+"</title>" {
+				t.Errorf("%s declared as %q: got %s, %v, %q", c.name, declared, name, healed, text)
+			}
+		}
+	}
+}
+
+func TestADeclarationThatMakesNoSenseIsNotBelieved(t *testing.T) {
+	text := strings.Repeat("Городской Совет Москвы Принял Новый Бюджет Города, и это хорошо. ", 2)
+	cp1251, _ := charmap.Windows1251.NewEncoder().String(text)
+	koi8, _ := charmap.KOI8R.NewEncoder().String(text)
+	capitals, _ := charmap.Windows1251.NewEncoder().String(strings.ToUpper(text))
+	for _, c := range []struct{ what, body, declared, name, text string }{
+		{"windows-1251 declared as koi8-r", cp1251, "koi8-r", "windows-1251", text},
+		{"koi8-r declared as windows-1251", koi8, "windows-1251", "koi8-r", text},
+		{"windows-1251 declared as latin", cp1251, "iso-8859-1", "windows-1251", text},
+		{"capitals in windows-1251", capitals, "windows-1251", "windows-1251", strings.ToUpper(text)},
+		{"UTF-8 declared as gb2312", text, "gb2312", "utf-8", text},
+	} {
+		got, name, _ := charset.Decode([]byte(c.body), "text/xml; charset="+c.declared)
+		if name != c.name || string(got) != c.text {
+			t.Errorf("%s: got %s, %q", c.what, name, got)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func choose(b []byte, declared string) (name string, sound bool) {
 			return "utf-8", true
 		}
 		return declared, false
-	case broken == 0 && !isEastAsian(declared):
+	case broken == 0 && (!isEastAsian(declared) || multibyte >= surelyUTF8):
 		return "utf-8", true
 	case declared == "utf-8" || declared == "":
 		if multibyte > 2*broken {
@@ -27,8 +27,11 @@ func choose(b []byte, declared string) (name string, sound bool) {
 	case multibyte > 8 && multibyte > 20*broken && !isEastAsian(declared):
 		return "utf-8", false
 	}
-	return declared, false
+	return corrected(b, declared), false
 }
+
+// surelyUTF8 is how many characters that are sound as UTF-8 are no accident.
+const surelyUTF8 = 6
 
 // isEastAsian names the encodings whose text can look like UTF-8.
 func isEastAsian(name string) bool {
@@ -48,10 +51,12 @@ func census(b []byte) (multibyte, broken int) {
 	if utf8.Valid(b) {
 		for _, c := range b {
 			if c >= 0xc0 {
-				return 1, 0
+				if multibyte++; multibyte == surelyUTF8 {
+					break
+				}
 			}
 		}
-		return 0, 0
+		return multibyte, 0
 	}
 	for i := 0; i < len(b) && multibyte+broken < censusWindow; {
 		if b[i] < utf8.RuneSelf {
@@ -67,61 +72,4 @@ func census(b []byte) (multibyte, broken int) {
 		i += size
 	}
 	return multibyte, broken
-}
-
-// guess names the 8-bit encoding of text by how its letters follow each other:
-// Cyrillic words are runs of high bytes, mostly small letters; in Western
-// languages a high byte stands alone among ASCII letters.
-func guess(b []byte) string {
-	var t tally
-	for i := 0; i < len(b) && t.runs+t.single < censusWindow; i++ {
-		if b[i] < 0x80 {
-			continue
-		}
-		start := i
-		for i < len(b) && b[i] >= 0x80 {
-			i++
-		}
-		t.count(b[start:i])
-	}
-	switch {
-	case t.runs <= t.single/4 || t.letters < t.others:
-		return "windows-1252"
-	case t.iso > t.windows && t.iso > t.koi:
-		return "iso-8859-5"
-	case t.koi > t.windows:
-		return "koi8-r"
-	}
-	return "windows-1251"
-}
-
-// tally counts runs of high bytes, and in them the bytes that are small letters
-// in each of the Cyrillic encodings.
-type tally struct {
-	runs, single      int
-	letters, others   int
-	windows, koi, iso int
-}
-
-func (t *tally) count(run []byte) {
-	if len(run) < 3 {
-		t.single++
-		return
-	}
-	t.runs++
-	for _, c := range run[1:] {
-		switch {
-		case c >= 0xe0:
-			t.windows++
-		case c >= 0xc0:
-			t.koi++
-		default:
-			t.others++
-			continue
-		}
-		t.letters++
-		if c >= 0xd0 && c < 0xf0 {
-			t.iso++
-		}
-	}
 }

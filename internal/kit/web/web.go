@@ -3,6 +3,7 @@
 package web
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -59,8 +60,14 @@ func FailWith(w http.ResponseWriter, status int, detail string) {
 	json.NewEncoder(w).Encode(Problem{Title: http.StatusText(status), Status: status, Detail: detail}) // the client may have gone
 }
 
-// JSON answers with v.
+// JSON answers with v, and panics if v is none of JSON's.
 func JSON(w http.ResponseWriter, status int, v any) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err)
+	}
 	h := w.Header()
 	h.Set("Content-Type", "application/json; charset=utf-8")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -68,9 +75,7 @@ func JSON(w http.ResponseWriter, status int, v any) {
 		h.Set("Cache-Control", "no-store")
 	}
 	w.WriteHeader(status)
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.Encode(v) // the client may have gone
+	w.Write(text.Bytes()) // the client may have gone
 }
 
 // Hosts answers 421 to requests for hosts that we are not: a page elsewhere

@@ -14,7 +14,9 @@ func (s *Scanner) declaration(rest string) {
 		end = s.instructionEnd(rest)
 	default:
 		s.dtd = s.dtd || len(rest) > 9 && strings.EqualFold(rest[:9], "<!doctype")
-		end = s.doctypeEnd(rest)
+		if end = s.doctypeEnd(rest); s.dtd && end > 0 {
+			s.declareEntities(rest[:end])
+		}
 	}
 	if end < 0 {
 		s.fault("truncated", s.Offset, "", "a comment or declaration has no end")

@@ -20,7 +20,7 @@ func (s *Scanner) InnerXHTML(stop func(Name) bool) string { return s.inner(stop,
 func (s *Scanner) inner(stop func(Name) bool, xhtml bool) string {
 	depth := s.Depth()
 	piece, pieces := "", 0
-	s.buffer = s.buffer[:0]
+	s.buffer, s.bases = s.buffer[:0], s.bases[:0]
 	for {
 		switch s.Next() {
 		case EOF:
@@ -30,6 +30,7 @@ func (s *Scanner) inner(stop func(Name) bool, xhtml bool) string {
 				return s.pieces(piece, pieces)
 			}
 			s.appendEnd()
+			s.closeBase()
 			pieces = 2
 		case Start:
 			if stop != nil && stop(s.Name) {
@@ -54,7 +55,7 @@ func (s *Scanner) inner(stop func(Name) bool, xhtml bool) string {
 // isFinal says whether the current text needs no change.
 func (s *Scanner) isFinal(xhtml bool) bool {
 	if xhtml {
-		return !s.CDATA
+		return !s.CDATA && len(s.entities) == 0
 	}
 	return s.CDATA || strings.IndexByte(s.Text, '&') < 0
 }
@@ -79,7 +80,9 @@ func (s *Scanner) appendText(xhtml bool) {
 	switch {
 	case xhtml && s.CDATA:
 		s.buffer = appendEscaped(s.buffer, s.Text)
-	case xhtml || s.CDATA:
+	case xhtml:
+		s.buffer = append(s.buffer, s.expand(s.Text, true)...)
+	case s.CDATA:
 		s.buffer = append(s.buffer, s.Text...)
 	default:
 		s.buffer = s.appendDecoded(s.buffer, s.Text)
@@ -99,6 +102,13 @@ func (s *Scanner) appendDecoded(dst []byte, text string) []byte {
 			dst = append(dst, c)
 			text = text[n:]
 			continue
+		}
+		if len(s.entities) > 0 {
+			if value, n := s.entity(text); n > 0 {
+				dst = append(dst, value...)
+				text = text[n:]
+				continue
+			}
 		}
 		r, second, n := charref.Decode(text, true)
 		s.checkReference(text, n)
@@ -130,17 +140,18 @@ func predefined(s string) (byte, int) {
 }
 
 // checkReference reports a bare ampersand and the named references that only
-// HTML has.
+// HTML has. text is the rest of the current one.
 func (s *Scanner) checkReference(text string, n int) {
+	at := s.Offset + len(s.Text) - len(text)
 	switch {
 	case n == 0 && isEntity(text):
 		if !s.dtd {
-			s.fault("undeclared-entity", s.Offset, "", "an entity is not declared; it was left as it is")
+			s.fault("undeclared-entity", at, "", "an entity is not declared and was left as it is; write the character itself")
 		}
 	case n == 0:
-		s.fault("unescaped-ampersand", s.Offset, "", `an "&" stands for itself; write &amp;`)
+		s.fault("unescaped-ampersand", at, "", `an "&" stands for itself; write &amp;`)
 	case text[1] != '#' && !s.dtd:
-		s.fault("undeclared-entity", s.Offset, "", "an entity is none of XML; it was read as that of HTML")
+		s.fault("undeclared-entity", at, "", "an entity is none of XML and was read as that of HTML; write the character itself")
 	}
 }
 
@@ -169,6 +180,7 @@ func appendEscaped(dst []byte, s string) []byte {
 
 // appendStart writes the current start tag as HTML.
 func (s *Scanner) appendStart() {
+	s.openBase()
 	s.buffer = append(append(s.buffer, '<'), s.Name.Local...)
 	for _, a := range s.Attrs {
 		quote := byte('"')
@@ -179,7 +191,7 @@ func (s *Scanner) appendStart() {
 			continue
 		}
 		s.buffer = append(append(append(s.buffer, ' '), a.Name...), '=', quote)
-		s.buffer = append(append(s.buffer, a.Value...), quote)
+		s.buffer = append(append(s.buffer, s.rebased(a)...), quote)
 	}
 	s.buffer = append(s.buffer, '>')
 }

@@ -1,8 +1,8 @@
 // Package xmlscan reads XML as it is found in feeds and catalogues: one token at
 // a time, without copying, without a DTD, and without giving up. What is not
 // well formed is healed and reported; time and memory are linear in the input
-// whatever it holds. It resolves namespaces, expands no entities of its
-// document and fetches nothing.
+// whatever it holds. It resolves namespaces, expands the internal entities of
+// its document once, never those in them, and fetches nothing.
 package xmlscan
 
 import "strings"
@@ -35,7 +35,7 @@ type Attr struct{ Name, Value string }
 type Fault struct {
 	Code    string // stable
 	Offset  int
-	Element string // as it is written
+	Element string // as it is written; the one around it for what is none
 	Text    string // a sentence
 }
 
@@ -46,8 +46,16 @@ type Scanner struct {
 	// Space turns the URI of a namespace into a short key; uri is "" for a
 	// prefix that is not declared. Nil means the prefix itself.
 	Space func(uri, prefix string) string
+	// Rebase resolves an address against an xml:base among the contents that
+	// Inner returns, and such a base against the one around it, "" if there is
+	// none. Nil leaves all addresses as they are.
+	Rebase func(base, ref string) string
 	// Report is told of every fault; it may be nil.
 	Report func(Fault)
+	// Refill gives the piece of the document that follows Source, "" at the end;
+	// offsets count from the piece's beginning. A piece begins where a token
+	// does. It may be nil.
+	Refill func() string
 
 	Name   Name   // of a Start or End
 	Raw    string // the name as it is written
@@ -69,11 +77,15 @@ type Scanner struct {
 	told    map[string]bool // undeclared prefixes that have been reported
 	noQuote [2]bool         // no more double or single quotes in the source
 	dtd     bool
-	openDTD bool // an internal subset has no end
-	openPI  bool // the same for instructions
-	deep    bool
-	cut     bool
-	buffer  []byte
+	// the internal entities of the document, and the length of what they became
+	entities map[string]string
+	expanded int
+	openDTD  bool // an internal subset has no end
+	openPI   bool // the same for instructions
+	deep     bool
+	cut      bool
+	buffer   []byte
+	bases    []inlineBase // inside of what Inner reads
 }
 
 type openTag struct {
@@ -186,7 +198,7 @@ func (s *Scanner) next() Kind {
 		s.pop()
 		return End
 	}
-	for s.pos < len(s.Source) {
+	for s.pos < len(s.Source) || s.refill() {
 		s.Offset = s.pos
 		rest := s.Source[s.pos:]
 		switch {
@@ -207,6 +219,21 @@ func (s *Scanner) next() Kind {
 		}
 	}
 	return s.finish()
+}
+
+// refill goes on to the next piece of the document.
+func (s *Scanner) refill() bool {
+	if s.Refill == nil {
+		return false
+	}
+	next := s.Refill()
+	if next == "" {
+		s.Refill = nil
+		return false
+	}
+	s.Source, s.pos = next, 0
+	s.noQuote, s.openDTD, s.openPI = [2]bool{}, false, false
+	return true
 }
 
 // finish closes what is still open when the source ends.
@@ -281,6 +308,9 @@ func (s *Scanner) cdata(rest string) Kind {
 // fault reports what was healed.
 func (s *Scanner) fault(code string, offset int, element, text string) {
 	if s.Report != nil {
+		if element == "" && len(s.open) > 0 {
+			element = s.open[len(s.open)-1].raw
+		}
 		s.Report(Fault{Code: code, Offset: offset, Element: element, Text: text})
 	}
 }

@@ -62,6 +62,32 @@ func TestDocumentsBecomeTokensAndFaultsAreHealed(t *testing.T) {
 	}
 }
 
+func TestDeclaredEntitiesAreExpandedOnce(t *testing.T) {
+	const dtd = `<!DOCTYPE a [ <!-- x --> <!ENTITY n "5 &lt; 6 &#233;"><!ENTITY n "second"><!ENTITY b '&n;&n;'><!ENTITY % p "q"><!ENTITY x SYSTEM "file:///etc/passwd"> ]>`
+	for _, c := range []struct{ in, html, xhtml string }{
+		{`<a>[&n;]</a>`, `[5 < 6 é]`, `[5 &lt; 6 é]`},
+		{`<a>&b;</a>`, `&n;&n;`, `&amp;n;&amp;n;`},
+		{`<a>&x;&p;&amp;n;</a>`, `&x;&p;&n;`, `&x;&p;&amp;n;`},
+		{`<a><![CDATA[&n;]]></a>`, `&n;`, `&amp;n;`},
+		{`<a>` + strings.Repeat(`&n;`, 100) + `</a>`, strings.Repeat(`5 < 6 é`, 57) + strings.Repeat(`&n;`, 43), ``},
+	} {
+		s := xmlscan.Scanner{Source: dtd + c.in}
+		s.Next()
+		if got := s.Inner(nil); got != c.html {
+			t.Errorf("%s is %q, want %q", c.in, got, c.html)
+		}
+		s = xmlscan.Scanner{Source: dtd + c.in}
+		s.Next()
+		if got := s.InnerXHTML(nil); got != c.xhtml && c.xhtml != "" {
+			t.Errorf("%s is %q as XHTML, want %q", c.in, got, c.xhtml)
+		}
+	}
+	s := xmlscan.Scanner{Source: dtd + `<a b="&n;"/>`}
+	if s.Next(); s.Attr("b") != "5 < 6 é" {
+		t.Errorf("attribute %q", s.Attr("b"))
+	}
+}
+
 func TestContentsBecomeHTML(t *testing.T) {
 	for _, c := range []struct{ in, html, xhtml string }{
 		{`<a>x</a>`, `x`, `x`},

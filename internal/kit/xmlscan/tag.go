@@ -90,7 +90,7 @@ func (s *Scanner) attribute(i int) int {
 	if i < len(src) && src[i] == '=' {
 		a.Value, i = s.value(i + 1)
 	} else {
-		s.fault("bad-attribute", start, s.Raw, "an attribute has no value")
+		s.fault("bad-attribute", start, s.Raw, "an attribute has no value; write name=\"value\"")
 	}
 	if len(s.Attrs) < maxAttrs {
 		s.Attrs = append(s.Attrs, a)
@@ -108,10 +108,10 @@ func (s *Scanner) value(i int) (string, int) {
 		if end := s.closingQuote(i); end >= 0 {
 			return src[i+1 : end], end + 1
 		}
-		s.fault("bad-attribute", i, s.Raw, "the value of an attribute has no closing quote")
+		s.fault("bad-attribute", i, s.Raw, "the value of an attribute has no closing quote; add it")
 		i++
 	} else {
-		s.fault("bad-attribute", i, s.Raw, "the value of an attribute has no quotes")
+		s.fault("bad-attribute", i, s.Raw, "the value of an attribute has no quotes; add them")
 	}
 	start := i
 	for i < len(src) && !isBlank(src[i]) && src[i] != '>' && src[i] != '<' {
@@ -171,14 +171,14 @@ func (s *Scanner) endTag(rest string) bool {
 	s.over = 0
 	at := s.find(raw)
 	if at < 0 {
-		s.fault("stray-end-tag", s.Offset, raw, "an end tag has no start tag")
+		s.fault("stray-end-tag", s.Offset, raw, "an end tag has no start tag; remove it")
 		s.pos = after
 		return false
 	}
 	if at == len(s.open)-1 {
 		s.pos = after
 	} else {
-		s.fault("missing-end-tag", s.Offset, s.open[len(s.open)-1].raw, "the end tag is missing")
+		s.fault("missing-end-tag", s.Offset, s.open[len(s.open)-1].raw, "the end tag is missing; add it")
 	}
 	s.pop()
 	return true
@@ -262,6 +262,9 @@ func (s *Scanner) resolve(raw string) Name {
 	if s.names == nil {
 		s.names = make(map[string]Name)
 	}
+	if s.Refill != nil {
+		raw = strings.Clone(raw) // it shall not hold its piece of the document
+	}
 	if len(s.names) < 4096 {
 		s.names[raw] = n
 	}
@@ -283,7 +286,7 @@ func (s *Scanner) spaceOf(prefix string) string {
 			s.told = make(map[string]bool)
 		}
 		s.told[prefix] = true
-		s.fault("undeclared-prefix", s.Offset, s.Raw, "the prefix "+prefix+" is not declared; it was taken for the usual one")
+		s.fault("undeclared-prefix", s.Offset, s.Raw, "the prefix "+prefix+" is not declared and was taken for the usual one; declare it with xmlns:"+prefix)
 	}
 	return s.key("", strings.ToLower(prefix))
 }
@@ -300,7 +303,7 @@ func (s *Scanner) Attr(name string) string {
 func (s *Scanner) LookupAttr(name string) (string, bool) {
 	for i := range s.Attrs {
 		if len(s.Attrs[i].Name) == len(name) && strings.EqualFold(s.Attrs[i].Name, name) {
-			return charref.String(s.Attrs[i].Value, true), true
+			return charref.String(s.expand(s.Attrs[i].Value, true), true), true
 		}
 	}
 	return "", false

@@ -4,6 +4,7 @@
 package blob
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -20,8 +21,9 @@ import (
 // for a key that is not there; Delete of such a key is no error.
 type Driver interface {
 	// Put keeps body under key, in place of what was there. If durable is false,
-	// a power cut may lose or damage the file; the end of the process may not.
-	Put(ctx context.Context, key string, body []byte, durable bool) error
+	// a power cut may lose or damage the file; the end of the process may not. An
+	// error of body leaves what was there.
+	Put(ctx context.Context, key string, body io.Reader, durable bool) error
 	Open(ctx context.Context, key string) (File, error)
 	Delete(ctx context.Context, key string) error
 	// List calls f for each file whose key begins with prefix, in any order.
@@ -32,6 +34,7 @@ type Driver interface {
 // File is an open file.
 type File interface {
 	io.ReadSeekCloser
+	io.ReaderAt
 	Info() Info
 }
 
@@ -47,6 +50,11 @@ type Bucket struct{ Driver Driver }
 
 // Put keeps body under key, in place of what was there.
 func (b Bucket) Put(ctx context.Context, key string, body []byte) error {
+	return b.PutFrom(ctx, key, bytes.NewReader(body))
+}
+
+// PutFrom is Put for what is too large for memory.
+func (b Bucket) PutFrom(ctx context.Context, key string, body io.Reader) error {
 	if err := check(key); err != nil {
 		return err
 	}
@@ -64,7 +72,7 @@ func (b Bucket) PutCached(ctx context.Context, prefix string, body []byte) (key 
 	if err := check(key); err != nil {
 		return "", err
 	}
-	if err := b.Driver.Put(ctx, key, body, false); err != nil {
+	if err := b.Driver.Put(ctx, key, bytes.NewReader(body), false); err != nil {
 		return "", fmt.Errorf("keep %s: %w", key, err)
 	}
 	return key, nil
@@ -83,6 +91,25 @@ func (b Bucket) GetCached(ctx context.Context, key string) ([]byte, error) {
 func digest(body []byte) string {
 	sum := sha256.Sum256(body)
 	return hex.EncodeToString(sum[:8])
+}
+
+// OpenCached is GetCached for what is too large for memory.
+func (b Bucket) OpenCached(ctx context.Context, key string) (File, error) {
+	f, err := b.Open(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	if _, err = io.Copy(sum, f); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err == nil && !strings.HasSuffix(key, "-"+hex.EncodeToString(sum.Sum(nil)[:8])) {
+		err = courant.Errorf(courant.NotFound, "%s is damaged", key)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // Get reads a whole file.

@@ -54,8 +54,8 @@ const (
 			picture, published, updated, fetched, stored, printed)
 		VALUES ($1, $2, $3, '', 1, 3, $4, $5, '', 1, '', '', '', 0, 0, 0, 0, 0)
 		ON CONFLICT (url) DO UPDATE SET as_of = excluded.as_of WHERE pages.as_of <= excluded.as_of`
-	testBody = `INSERT INTO bodies (url, document, html) VALUES ($1, $2, $2)
-		ON CONFLICT (url) DO UPDATE SET document = excluded.document`
+	testBody = `INSERT INTO bodies (page, document, html) SELECT id, $2, $2 FROM pages WHERE url = $1
+		ON CONFLICT (page) DO UPDATE SET document = excluded.document`
 	testLeft = `SELECT (SELECT COUNT(*) FROM documents WHERE url = $1) + (SELECT COUNT(*) FROM waits WHERE document = $1)`
 )
 

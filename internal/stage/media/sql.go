@@ -43,7 +43,7 @@ const (
 	printAgain = `INSERT INTO documents (url, address, source, rank, as_of, state, missing, due, fetched, content, trace)
 		SELECT p.url, p.address, p.source, p.rank, p.as_of, CAST($4 AS INTEGER), CAST($5 AS INTEGER), CAST($6 AS BIGINT),
 			p.fetched, b.document, CAST($7 AS TEXT)
-		FROM pages p JOIN bodies b ON b.url = p.url WHERE p.url = $1 AND p.source = $2 AND p.as_of = $3 AND NOT p.withdrawn
+		FROM pages p JOIN bodies b ON b.page = p.id WHERE p.url = $1 AND p.source = $2 AND p.as_of = $3 AND NOT p.withdrawn
 		ON CONFLICT (url, source) DO NOTHING`
 )
 

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 // live is the page that stands under an address now.
 type live struct {
 	id        int64
+	address   string
 	source    int64
 	rank      courant.Rank
 	asOf      int64
@@ -30,14 +32,21 @@ func (p *Pages) keep(tx *store.Tx, d document, page printed) (kept bool, err err
 	if n, err := tx.Exec(dropDocument, d.url, d.source, d.asOf, d.turn); err != nil || n == 0 {
 		return false, err // its next turn prints it
 	}
+	return p.settle(tx, d, page)
+}
+
+// settle puts the page in place of the one that stands, unless that one goes
+// before.
+func (p *Pages) settle(tx *store.Tx, d document, page printed) (kept bool, err error) {
 	was, err := readLive(tx, d.url)
 	if err != nil && !store.NoRow(err) {
 		return false, err
 	}
 	fresh := err != nil
-	if !fresh && !d.replaces(was) {
+	if !fresh && !d.replaces(was) || fresh && d.doc.Item.Withdrawn && d.doc.URL == "" {
 		return false, nil
 	}
+	d.doc.URL = cmp.Or(d.doc.URL, was.address)
 	hash, err := hex.DecodeString(d.doc.Item.Hash)
 	if err != nil {
 		return false, fmt.Errorf("hash of %s: %w", d.doc.URL, err)
@@ -82,11 +91,15 @@ func (d document) put(tx *store.Tx, was live, page printed, stored int64) error 
 		return err
 	}
 	name := "printed"
-	if item.Withdrawn {
+	switch {
+	case item.Withdrawn:
 		name = "withdrawn"
-		_, err = tx.Exec(dropBody, d.url)
-	} else {
-		_, err = tx.Exec(putBody, d.url, d.content, page.html)
+		_, err = tx.Exec(dropBody, was.id)
+	case page.html == nil:
+		name, page.html = "kept", []byte{}
+		fallthrough
+	default:
+		_, err = tx.Exec(putBody, was.id, d.content, page.html)
 	}
 	if err != nil {
 		return err
@@ -95,6 +108,6 @@ func (d document) put(tx *store.Tx, was live, page printed, stored int64) error 
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(putEvent, d.url, d.asOf, now, d.trace+string(line)+"\n")
+	_, err = tx.Exec(putEvent, was.id, d.asOf, now, d.trace+string(line)+"\n")
 	return err
 }

@@ -27,25 +27,31 @@ func Defaults() Config { return Config{Workers: 16} }
 
 // Pages is the stage.
 type Pages struct {
-	Store   *store.Store
-	Config  Config
-	Owner   string // this process, for its node prefix
-	Metrics *obs.Set
-	Log     *slog.Logger
+	Store    *store.Store
+	Config   Config
+	Owner    string // this process, for its node prefix
+	Pictures bool   // media fetches pictures
+	Metrics  *obs.Set
+	Log      *slog.Logger
 
 	ids  ids
 	zips sync.Pool
 }
 
 const (
-	sweepEvery = 2 * time.Second
-	sweepBatch = 500
+	sweepEvery   = 2 * time.Second
+	sweepBatch   = 500
+	batchWorkers = 2 // one reads while the other writes
 )
 
 // Handlers are what the stage wants to hear.
 func (p *Pages) Handlers() []bus.Handler {
 	p.zips.New = newZip
-	return []bus.Handler{flow.DocumentReady.Handle("pages", max(p.Config.Workers, 1), p.ready)}
+	return []bus.Handler{
+		flow.DocumentReady.Handle("pages", max(p.Config.Workers, 1), p.ready),
+		flow.BatchReady.Handle("pages", batchWorkers, p.batch),
+		flow.PageWanted.Handle("pages", 1, p.wanted),
+	}
 }
 
 // Run takes up ready documents that no bell announced, until ctx ends.
@@ -53,7 +59,7 @@ func (p *Pages) Run(ctx context.Context) error {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
-		if err := p.sweep(ctx); err != nil && ctx.Err() == nil {
+		if err := errors.Join(p.sweep(ctx), p.sweepBatches(ctx)); err != nil && ctx.Err() == nil {
 			p.Log.Warn("documents wait for the next sweep", "error", err)
 		}
 		select {

@@ -132,7 +132,7 @@ func (w *world) page(url string) (p page) {
 			&p.asOf, &p.stored, &p.revision, &p.title, &p.picture, &p.withdrawn); err != nil {
 			return err
 		}
-		err := r.Row(`SELECT html FROM bodies WHERE url = $1`, key[:]).Scan(&packed)
+		err := r.Row(`SELECT b.html FROM bodies b JOIN pages p ON p.id = b.page WHERE p.url = $1`, key[:]).Scan(&packed)
 		if store.NoRow(err) {
 			return nil
 		}

@@ -21,7 +21,7 @@ const (
 	readMedia    = `SELECT content, type, size, width, height, variants FROM media WHERE hash = $1 AND state = 1`
 	dropDocument = `DELETE FROM documents WHERE url = $1 AND source = $2 AND as_of = $3 AND turn = $4 AND state = 2`
 
-	readPage = `SELECT id, source, rank, as_of, hash, revision, stored, withdrawn FROM pages WHERE url = $1 /*lock*/`
+	readPage = `SELECT id, address, source, rank, as_of, hash, revision, stored, withdrawn FROM pages WHERE url = $1 /*lock*/`
 	newestID = `SELECT COALESCE(MAX(id), 0) FROM pages`
 	putPage  = `INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture,
 			published, updated, fetched, stored, printed)
@@ -31,11 +31,23 @@ const (
 			revision = excluded.revision, title = excluded.title, language = excluded.language, picture = excluded.picture,
 			published = excluded.published, updated = excluded.updated, fetched = excluded.fetched,
 			stored = excluded.stored, printed = excluded.printed`
-	putBody = `INSERT INTO bodies (url, document, html) VALUES ($1, $2, $3)
-		ON CONFLICT (url) DO UPDATE SET document = excluded.document, html = excluded.html`
-	dropBody = `DELETE FROM bodies WHERE url = $1`
-	putEvent = `INSERT INTO events (url, as_of, at, trace) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (url, at) DO UPDATE SET as_of = excluded.as_of, trace = excluded.trace`
+	putBody = `INSERT INTO bodies (page, document, html) VALUES ($1, $2, $3)
+		ON CONFLICT (page) DO UPDATE SET document = excluded.document, html = excluded.html`
+	dueBatches = `SELECT source, as_of, n FROM batches WHERE due <= $1 ORDER BY due LIMIT $2`
+	readBatch  = `SELECT fetched, content FROM batches WHERE source = $1 AND as_of = $2 AND n = $3`
+	dropBatch  = `DELETE FROM batches WHERE source = $1 AND as_of = $2 AND n = $3`
+
+	// What is printed when it is asked for goes the way of a new document.
+	wantPage = `INSERT INTO documents (url, address, source, rank, as_of, state, due, fetched, content, trace)
+		SELECT p.url, p.address, p.source, p.rank, p.as_of, $2, $3, p.fetched, b.document, $4
+		FROM pages p JOIN bodies b ON b.page = p.id WHERE p.url = $1 AND NOT p.withdrawn AND LENGTH(b.html) = 0
+		ON CONFLICT (url, source) DO NOTHING`
+
+	wantedVersion = `SELECT url, source, as_of FROM pages WHERE url = $1`
+
+	dropBody = `DELETE FROM bodies WHERE page = $1`
+	putEvent = `INSERT INTO events (page, as_of, at, trace) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (page, at) DO UPDATE SET as_of = excluded.as_of, trace = excluded.trace`
 )
 
 // document is a ready row of documents, with the pictures that are here.
@@ -117,6 +129,6 @@ func (p *Pages) due(ctx context.Context) (due []flow.Version, err error) {
 }
 
 func readLive(tx *store.Tx, url []byte) (l live, err error) {
-	err = tx.Row(readPage, url).Scan(&l.id, &l.source, &l.rank, &l.asOf, &l.hash, &l.revision, &l.stored, &l.withdrawn)
+	err = tx.Row(readPage, url).Scan(&l.id, &l.address, &l.source, &l.rank, &l.asOf, &l.hash, &l.revision, &l.stored, &l.withdrawn)
 	return l, err
 }

@@ -111,7 +111,7 @@ func (p *Parse) document(tx *store.Tx, d download, f entry, state int) error {
 	content := f.pack
 	if content == nil {
 		var err error
-		if content, err = pack.Encode(courant.Document{URL: f.addr, Source: d.source.ID, Item: f.item}); err != nil {
+		if content, err = pack.Encode(courant.Document{URL: f.addr, Source: d.source.ID, Item: f.item, Offer: f.offer}); err != nil {
 			return err
 		}
 	}
@@ -132,9 +132,14 @@ func (p *Parse) withdraw(tx *store.Tx, d download, f *entry) error {
 			return err
 		}
 	}
-	n, err := tx.Exec(forgetOthers, f.url[:], d.source.ID)
+	return askOthers(tx, f.url[:], d.source.ID)
+}
+
+// askOthers has other sources that still have the item of a page read again.
+func askOthers(tx *store.Tx, url []byte, source int64) error {
+	n, err := tx.Exec(forgetOthers, url, source)
 	if err == nil && n > 0 {
-		_, err = tx.Exec(rereadOthers, f.url[:], d.source.ID)
+		_, err = tx.Exec(rereadOthers, url, source)
 	}
 	return err
 }
@@ -152,7 +157,7 @@ func steps(s ...courant.Step) string {
 }
 
 // noteFeed keeps what the reading says of the source as a whole.
-func noteFeed(tx *store.Tx, d download, r *courant.Reading, changed int) error {
+func noteFeed(tx *store.Tx, d download, r *courant.Reading, items, changed int) error {
 	now := tx.Now()
 	if changed > 0 {
 		d.rhythm = rhythm(d, r, now)
@@ -160,7 +165,7 @@ func noteFeed(tx *store.Tx, d download, r *courant.Reading, changed int) error {
 		tx.Emit(flow.SourceChanged.Encode(flow.Poll{Source: d.source.ID, AsOf: d.asOf}))
 	}
 	_, err := tx.Exec(noteReading, d.source.ID, store.Millis(d.changed), d.rhythm.Milliseconds(),
-		(time.Duration(r.Feed.TTL) * time.Second).Milliseconds(), len(r.Items), report{Warnings: r.Warnings}.text())
+		(time.Duration(r.Feed.TTL) * time.Second).Milliseconds(), items, report{Warnings: r.Warnings}.text())
 	return err
 }
 

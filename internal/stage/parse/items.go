@@ -10,12 +10,14 @@ import (
 
 // entry is one item with its keys.
 type entry struct {
-	item courant.Item
-	key  [16]byte // of the item within its source
-	url  [16]byte // of the page; zero for a tombstone that names no address
-	addr string
-	hash []byte
-	pack []byte // the document as it is kept; made when it is first needed
+	item  courant.Item
+	offer *courant.Offer // of a product
+	moved bool           // it ends the page that an offer had before under another address
+	key   [16]byte       // of the item within its source
+	url   [16]byte       // of the page; zero for a tombstone that names no address
+	addr  string
+	hash  []byte
+	pack  []byte // the document as it is kept; made when it is first needed
 }
 
 // items gives every item its keys, drops those that have no address of their

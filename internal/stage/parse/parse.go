@@ -7,7 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/courant-platform/courant"
@@ -16,7 +18,7 @@ import (
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/bus"
 	"github.com/courant-platform/courant/internal/port/store"
-	"github.com/courant-platform/courant/internal/read/feed"
+	"github.com/courant-platform/courant/internal/read"
 )
 
 // Config is the stage's section.
@@ -32,9 +34,13 @@ type Parse struct {
 	Store    *store.Store
 	Blobs    blob.Bucket
 	Config   Config
-	Pictures bool // media fetches pictures: documents that have some wait for it
+	Pictures bool   // media fetches pictures: documents that have some wait for it
+	Owner    string // this process, for the lease of a catalogue that takes long
 	Metrics  *obs.Set
 	Log      *slog.Logger
+
+	mu   sync.Mutex
+	busy map[int64]bool // sources that are being read, and whether they are to be read again
 }
 
 const sweepEvery = 5 * time.Second
@@ -73,9 +79,47 @@ func (p *Parse) sweep(ctx context.Context, age time.Duration) error {
 	return nil
 }
 
-// fetched reads the pending download of a source.
+// fetched reads the pending download of a source, unless that is being done.
 func (p *Parse) fetched(ctx context.Context, poll flow.Poll) error {
-	d, err := p.download(ctx, poll.Source)
+	if !p.enter(poll.Source) {
+		return nil
+	}
+	for {
+		err := p.pending(ctx, poll.Source)
+		if err != nil || !p.leave(poll.Source) {
+			p.leave(poll.Source)
+			return err
+		}
+	}
+}
+
+// enter says whether the caller is to read the source; if not, whoever reads it
+// looks once more.
+func (p *Parse) enter(source int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.busy == nil {
+		p.busy = map[int64]bool{}
+	}
+	_, busy := p.busy[source]
+	p.busy[source] = busy
+	return !busy
+}
+
+// leave says whether the source is to be read again; if not, it is free.
+func (p *Parse) leave(source int64) (again bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if again = p.busy[source]; again {
+		p.busy[source] = false
+	} else {
+		delete(p.busy, source)
+	}
+	return again
+}
+
+func (p *Parse) pending(ctx context.Context, source int64) error {
+	d, err := p.download(ctx, source)
 	if store.NoRow(err) {
 		return nil // read already
 	}
@@ -88,21 +132,58 @@ func (p *Parse) fetched(ctx context.Context, poll flow.Poll) error {
 			return err
 		})
 	}
-	body, err := p.Blobs.GetCached(ctx, d.blob)
+	err = p.read(ctx, d)
 	if blob.Missing(err) {
 		return p.lost(ctx, d)
 	}
-	if err != nil {
+	return err
+}
+
+// read reads a download, whatever it is.
+func (p *Parse) read(ctx context.Context, d download) error {
+	var c *catalogue
+	opt := read.Options{URL: d.url, ContentType: d.kind, Offer: func(o *courant.Offer) (err error) {
+		if c == nil {
+			if c, err = p.newCatalogue(ctx, d); err != nil {
+				return err
+			}
+		}
+		return c.offer(o)
+	}}
+	first := true
+	r, err := read.Read(func() (io.ReadCloser, error) {
+		if !first {
+			return p.Blobs.Open(ctx, d.blob)
+		}
+		first = false
+		return p.Blobs.OpenCached(ctx, d.blob)
+	}, opt)
+	switch {
+	case errors.Is(err, errOthers):
+		return nil
+	case err != nil && !errors.Is(err, courant.Invalid):
+		return fmt.Errorf("read %s: %w", d.url, err)
+	case err != nil:
+		return p.unreadable(ctx, d, report{Error: err.Error(), Links: r.Links})
+	case r.Format == "opml" || len(r.URLs) > 0:
+		return p.unreadable(ctx, d, report{Error: "not_a_feed: this is a list of addresses (" + r.Format + "), which is no source; add what it names", Links: r.Links})
+	case !r.Catalog():
+		return p.keep(ctx, d, &r.Reading)
+	case c == nil: // an empty one
+		if c, err = p.newCatalogue(ctx, d); err != nil {
+			return err
+		}
+	}
+	if err := c.finish(&r); err != nil {
+		if errors.Is(err, errOthers) {
+			return nil
+		}
 		return err
 	}
-	reading, err := feed.Read(body, feed.Options{URL: d.url, ContentType: d.kind})
-	if err != nil && !errors.Is(err, courant.Invalid) {
-		return fmt.Errorf("read %s: %w", d.url, err)
-	}
-	if err != nil {
-		return p.unreadable(ctx, d, report{Error: err.Error(), Links: reading.Links})
-	}
-	return p.keep(ctx, d, reading)
+	p.Metrics.Add("courant_parse_feeds_total", 1, "result", "read")
+	p.Metrics.Add("courant_parse_offers_total", float64(c.fresh), "result", "changed")
+	p.Metrics.Add("courant_parse_offers_total", float64(c.seen-c.fresh), "result", "unchanged")
+	return nil
 }
 
 // lost asks again for a download whose body is gone: the old validators stay.
@@ -147,7 +228,7 @@ func (p *Parse) keep(ctx context.Context, d download, reading *courant.Reading) 
 		if err := p.documents(tx, d, changed); err != nil {
 			return err
 		}
-		return noteFeed(tx, d, reading, len(changed))
+		return noteFeed(tx, d, reading, len(reading.Items), len(changed))
 	})
 	if err == nil {
 		p.Metrics.Add("courant_parse_feeds_total", 1, "result", "read")

@@ -11,14 +11,16 @@ import (
 
 const (
 	pendingPolls = `SELECT source, pending FROM polls WHERE pending > parsed AND checked <= $1`
-	readPending  = `SELECT s.name, s.url, s.trusted, p.pending, p.pending_blob, p.pending_url, p.pending_type, p.checked,
+	readPending  = `SELECT s.name, s.url, s.trusted, s.absence, p.shrunk, p.pending, p.pending_blob, p.pending_url, p.pending_type, p.checked,
 			p.changed, p.rhythm
 		FROM polls p JOIN sources s ON s.id = p.source WHERE p.source = $1 AND p.pending > p.parsed`
 	promote = `UPDATE polls SET parsed = pending, etag = pending_etag, modified = pending_changed, body = pending_body,
 		raw = pending_raw WHERE source = $1 AND pending = $2 AND parsed < $2`
-	dropPending = `UPDATE polls SET parsed = pending WHERE source = $1 AND pending = $2 AND parsed < $2`
-	noteReport  = `UPDATE polls SET report = $2 WHERE source = $1`
-	noteReading = `UPDATE polls SET changed = $2, rhythm = $3, ttl = $4, items = $5, report = $6 WHERE source = $1`
+	dropPending  = `UPDATE polls SET parsed = pending WHERE source = $1 AND pending = $2 AND parsed < $2`
+	noteReport   = `UPDATE polls SET report = $2, reading = 0 WHERE source = $1`
+	noteReading  = `UPDATE polls SET changed = $2, rhythm = $3, ttl = $4, items = $5, report = $6, reading = 0 WHERE source = $1`
+	noteProgress = `UPDATE polls SET reading = $2 WHERE source = $1`
+	noteShrunk   = `UPDATE polls SET shrunk = $2 WHERE source = $1 AND shrunk <> $2`
 
 	items16 = `SELECT key, hash, url, withdrawn FROM items WHERE source = $1 AND key IN
 		($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`
@@ -33,10 +35,17 @@ const (
 			content = excluded.content, trace = excluded.trace
 		WHERE documents.as_of < excluded.as_of`
 
+	allItems     = `SELECT key, hash, url, withdrawn FROM items WHERE source = $1`
+	itemURL      = `SELECT url FROM items WHERE source = $1 AND key = $2`
+	stillPending = `SELECT 1 FROM polls WHERE source = $1 AND pending = $2 AND parsed < $2`
+	nextBatch    = `SELECT COALESCE(MAX(n) + 1, 0) FROM batches WHERE source = $1 AND as_of = $2`
+	putBatch     = `INSERT INTO batches (source, as_of, n, due, fetched, content) VALUES ($1, $2, $3, $4, $5, $6)`
+
 	addressOf = `SELECT address FROM pages WHERE url = $1 UNION ALL SELECT address FROM documents WHERE url = $1`
 
-	forgetOthers = `UPDATE items SET hash = '' WHERE url = $1 AND source <> $2 AND NOT withdrawn`
-	rereadOthers = `UPDATE polls SET etag = '', modified = '', body = NULL, raw = NULL WHERE source IN
+	forgetOthers     = `UPDATE items SET hash = '' WHERE url = $1 AND source <> $2 AND NOT withdrawn`
+	forgetValidators = `UPDATE polls SET etag = '', modified = '', body = NULL, raw = NULL WHERE source = $1`
+	rereadOthers     = `UPDATE polls SET etag = '', modified = '', body = NULL, raw = NULL WHERE source IN
 		(SELECT source FROM items WHERE url = $1 AND source <> $2 AND NOT withdrawn)`
 )
 
@@ -50,15 +59,18 @@ type download struct {
 	fetched time.Time
 	changed time.Time
 	rhythm  time.Duration
+	absence courant.Absence
+	shrunk  time.Time // since when most of a catalogue is missing
 }
 
 func (p *Parse) download(ctx context.Context, source int64) (download, error) {
 	d := download{source: courant.Source{ID: source}}
-	var fetched, changed, rhythm int64
+	var fetched, changed, rhythm, shrunk int64
 	err := p.Store.Read(ctx, func(r store.Reader) error {
-		return r.Row(readPending, source).Scan(&d.source.Name, &d.source.URL, &d.source.Trusted, &d.asOf, &d.blob, &d.url,
+		return r.Row(readPending, source).Scan(&d.source.Name, &d.source.URL, &d.source.Trusted, &d.absence, &shrunk, &d.asOf, &d.blob, &d.url,
 			&d.kind, &fetched, &changed, &rhythm)
 	})
+	d.shrunk = store.Time(shrunk)
 	d.fetched, d.changed, d.rhythm = store.Time(fetched), store.Time(changed), time.Duration(rhythm)*time.Millisecond
 	return d, err
 }

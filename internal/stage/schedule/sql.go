@@ -11,7 +11,7 @@ const (
 	columns = `source, origin, part, due, spacing, asked, asked > answered OR pending > parsed, changed, rhythm, ttl, failures, every`
 
 	duePolls = `SELECT ` + columns + ` FROM polls WHERE due <= $1 ORDER BY due LIMIT $2 /*skip*/`
-	onePoll  = `SELECT ` + columns + ` FROM polls WHERE source = $1 /*lock*/`
+	onePoll  = `SELECT ` + columns + ` FROM polls WHERE source = $1 AND every >= 0 /*lock*/`
 	planPoll = `UPDATE polls SET due = $2, spacing = $3, asked = $4 WHERE source = $1`
 	lastDue  = `SELECT due FROM polls WHERE every = 0 ORDER BY due DESC LIMIT 1`
 	healDue  = `UPDATE polls SET due = $2 WHERE due > $1 AND every = 0`

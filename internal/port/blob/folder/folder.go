@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -40,7 +41,7 @@ func Open(f Folder) (*Folder, error) {
 func (f *Folder) path(key string) string { return filepath.Join(f.Dir, filepath.FromSlash(key)) }
 
 // Put writes the file, durably if wanted.
-func (f *Folder) Put(_ context.Context, key string, body []byte, durable bool) error {
+func (f *Folder) Put(_ context.Context, key string, body io.Reader, durable bool) error {
 	path := f.path(key)
 	if err := f.write(path, body, durable); err != nil {
 		if errors.Is(err, syscall.ENOSPC) && f.Full != nil {
@@ -54,12 +55,12 @@ func (f *Folder) Put(_ context.Context, key string, body []byte, durable bool) e
 	return f.sync(filepath.Dir(path))
 }
 
-func (f *Folder) write(path string, body []byte, durable bool) error {
+func (f *Folder) write(path string, body io.Reader, durable bool) error {
 	t, err := os.CreateTemp(f.Dir, temporary+"*")
 	if err != nil {
 		return err
 	}
-	_, err = t.Write(body)
+	_, err = io.Copy(t, body)
 	if err == nil && durable {
 		err = t.Sync()
 	}

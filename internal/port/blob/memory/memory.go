@@ -4,6 +4,7 @@ package memory
 import (
 	"bytes"
 	"context"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -28,13 +29,17 @@ func (e entry) info(key string) blob.Info {
 }
 
 // Put keeps a copy.
-func (m *Memory) Put(_ context.Context, key string, body []byte, _ bool) error {
+func (m *Memory) Put(_ context.Context, key string, body io.Reader, _ bool) error {
+	copied, err := io.ReadAll(body)
+	if err != nil {
+		return err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.files == nil {
 		m.files = map[string]entry{}
 	}
-	m.files[key] = entry{bytes.Clone(body), time.Now()}
+	m.files[key] = entry{copied, time.Now()}
 	return nil
 }
 

@@ -10,6 +10,7 @@ CREATE TABLE sources (
   host     TEXT NOT NULL,
   title    TEXT NOT NULL,
   trusted  BOOLEAN NOT NULL,
+  absence  TEXT NOT NULL DEFAULT '',  -- of an offer from a catalogue: '' withdraws it, 'kept' means nothing
   added    BIGINT NOT NULL
 );
 
@@ -19,7 +20,7 @@ CREATE TABLE polls (
   url             TEXT NOT NULL,              -- people; robot's starting point
   origin          TEXT NOT NULL,              -- of the address: scheme, host and port
   part            INTEGER NOT NULL,           -- of the origin's domain; see leases
-  every           BIGINT NOT NULL DEFAULT 0,  -- people: a fixed interval in ms, 0 to follow the source
+  every           BIGINT NOT NULL DEFAULT 0,  -- people: a fixed interval in ms, 0 to follow the source, -1 never to ask
   due             BIGINT NOT NULL,            -- schedule: next time to ask
   spacing         BIGINT NOT NULL DEFAULT 0,  -- schedule: the interval now, ms
   asked           BIGINT NOT NULL DEFAULT 0,  -- schedule: as-of of the newest ask
@@ -45,6 +46,8 @@ CREATE TABLE polls (
   rhythm          BIGINT NOT NULL DEFAULT 0,  -- parse: usual time between changes, ms
   ttl             BIGINT NOT NULL DEFAULT 0,  -- parse: the feed's own wish, ms
   items           INTEGER NOT NULL DEFAULT 0, -- parse: in the last file
+  reading         INTEGER NOT NULL DEFAULT 0, -- parse: offers read so far of a catalogue that takes long
+  shrunk          BIGINT NOT NULL DEFAULT 0,  -- parse: since when most offers are missing from the catalogue
   report          TEXT NOT NULL DEFAULT ''    -- parse: warnings or the error, JSON
 );
 CREATE INDEX polls_due ON polls (due);
@@ -128,10 +131,23 @@ CREATE INDEX documents_found ON documents (due) WHERE state = 0;
 CREATE INDEX documents_waiting ON documents (due) WHERE state = 1;
 CREATE INDEX documents_ready ON documents (due) WHERE state = 2;
 
+-- The same for what a large catalogue brings at once: many versions in a row,
+-- which wait for no pictures. parse writes, pages deletes.
+CREATE TABLE batches (
+  source  BIGINT NOT NULL,
+  as_of   BIGINT NOT NULL,
+  n       INTEGER NOT NULL,
+  due     BIGINT NOT NULL,
+  fetched BIGINT NOT NULL,
+  content BYTEA NOT NULL,                -- []courant.Found, JSON, zstd
+  PRIMARY KEY (source, as_of, n)
+);
+CREATE INDEX batches_due ON batches (due);
+
 -- The light pages. Listings read pages, readers read bodies.
 CREATE TABLE pages (
-  url       BYTEA PRIMARY KEY,
-  id        BIGINT NOT NULL UNIQUE,
+  id        BIGINT PRIMARY KEY,
+  url       BYTEA NOT NULL UNIQUE,
   address   TEXT NOT NULL,
   host      TEXT NOT NULL,
   source    BIGINT NOT NULL,
@@ -147,15 +163,27 @@ CREATE TABLE pages (
   updated   BIGINT NOT NULL,
   fetched   BIGINT NOT NULL,
   stored    BIGINT NOT NULL,             -- when this hash first went live
-  printed   BIGINT NOT NULL
+  printed   BIGINT NOT NULL,
+  likeness  BIGINT NOT NULL DEFAULT 0,   -- of the text; 0 if it is too short to tell
+  twin      BIGINT NOT NULL DEFAULT 0    -- the first page with nearly the same text, by id; 0 if it is this one
 ) /*clustered*/;
 CREATE INDEX pages_source ON pages (source, id);
 CREATE INDEX pages_host ON pages (host, id);
+CREATE INDEX pages_twin ON pages (twin) WHERE twin <> 0;
+
+-- Where to look for texts that are nearly the same: each fourth part of a
+-- likeness.
+CREATE TABLE likenesses (
+  part INTEGER NOT NULL,
+  bits INTEGER NOT NULL,
+  page BIGINT NOT NULL,
+  PRIMARY KEY (part, bits, page)
+) /*clustered*/;
 
 CREATE TABLE bodies (
-  url      BYTEA PRIMARY KEY,
+  page     BIGINT PRIMARY KEY,
   document BYTEA NOT NULL,               -- courant.Document, JSON, zstd
-  html     BYTEA NOT NULL                -- the page, gzip
+  html     BYTEA NOT NULL                -- the page, gzip; empty if it is printed when it is asked for
 );
 
 -- Pictures and videos by the digest of their address.
@@ -186,11 +214,11 @@ CREATE INDEX waits_document ON waits (document, source);
 
 -- What happened to a document, a row for each time that it was printed.
 CREATE TABLE events (
-  url   BYTEA NOT NULL,
+  page  BIGINT NOT NULL,
   as_of BIGINT NOT NULL,
   at    BIGINT NOT NULL,
   trace TEXT NOT NULL,
-  PRIMARY KEY (url, at)
+  PRIMARY KEY (page, at)
 ) /*clustered*/;
 
 -- Messages that follow from what has committed; the relay deletes them.

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/courant-platform/courant/internal/app"
+	"github.com/courant-platform/courant/internal/front/api"
+	"github.com/courant-platform/courant/internal/kit/jsonline"
+)
+
+func (f *flags) importFiles() *cobra.Command {
+	var source, absence string
+	c := &cobra.Command{
+		Use: "import FILE…", Short: "Take local feeds and catalogues as if they had been fetched",
+		Long: "Take local feeds and catalogues, packed or not, as if they had been fetched. Each file is a source, named by the " +
+			"file without folder and extensions (shop0001.yml.gz is shop0001) unless --source names it. A file that has not changed is not read again.",
+		Example: "  courant import shop0001.yml.gz\n  courant import --source shop --absence kept prices.xml", Args: args(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, files []string) error {
+			if source != "" && len(files) > 1 {
+				return usageError{fmt.Errorf("--source names one source: write one file, for a file holds all that its source has")}
+			}
+			r, err := f.connectToAdd(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			return f.importEach(cmd.Context(), r, files, source, absence)
+		},
+	}
+	c.Flags().StringVar(&source, "source", "", "name of the source")
+	c.Flags().StringVar(&absence, "absence", "", `of a new catalogue: "kept" keeps offers that are not in it any more, else they are withdrawn`)
+	return c
+}
+
+// importEach sends the files one after the other and waits until their pages are
+// live. Where no courant runs, this process reads them.
+func (f *flags) importEach(ctx context.Context, r *app.Remote, files []string, source, absence string) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- r.Work(ctx, "parse", "pages") }()
+	failed := 0
+	for _, name := range files {
+		result, err := f.importOne(ctx, r, name, source, absence)
+		if ctx.Err() != nil {
+			break
+		}
+		if err != nil {
+			failed++
+			result.Error = err.Error()
+		}
+		if err := f.showImported(result); err != nil {
+			return err
+		}
+	}
+	interrupted := ctx.Err()
+	stop()
+	if err := <-ended; err != nil {
+		return err
+	}
+	switch {
+	case interrupted != nil:
+		return fmt.Errorf("stopped; what is not live yet goes on with the next run or import")
+	case failed > 0:
+		return fmt.Errorf("%d of %d files could not be imported", failed, len(files))
+	}
+	return nil
+}
+
+// imported is what became of one file.
+type imported struct {
+	File      string  `json:"file"`
+	Source    string  `json:"source"`
+	Items     int     `json:"items"`
+	Pages     int     `json:"pages"`
+	Unchanged bool    `json:"unchanged"`
+	Warnings  int     `json:"warnings"`
+	Seconds   float64 `json:"seconds"`
+	Error     string  `json:"error,omitempty"`
+}
+
+func (f *flags) importOne(ctx context.Context, r *app.Remote, name, source, absence string) (out imported, err error) {
+	start := time.Now()
+	out = imported{File: name, Source: source}
+	if out.Source == "" {
+		out.Source = sourceName(name)
+	}
+	digest, err := digestOf(name)
+	if err != nil {
+		return out, err
+	}
+	body, err := openFile(name)
+	if err != nil {
+		return out, err
+	}
+	defer body.Close()
+	q := url.Values{"name": {out.Source}, "digest": {digest}, "absence": {absence}}
+	var answer api.Imported
+	if err := r.Upload(ctx, "/api/v1/imports?"+q.Encode(), body, &answer); err != nil {
+		return out, err
+	}
+	out.Unchanged = answer.Unchanged
+	state, err := f.awaitPages(ctx, r, out.Source, start)
+	out.Items, out.Pages, out.Seconds = state.Items, state.Pages, time.Since(start).Seconds()
+	if err != nil || len(state.Report) == 0 {
+		return out, err
+	}
+	var report sourceReport
+	if err := json.Unmarshal(state.Report, &report); err != nil {
+		return out, err
+	}
+	out.Warnings = len(report.Warnings) + report.More
+	if report.Error != "" {
+		return out, fmt.Errorf("%s", report.Error)
+	}
+	return out, nil
+}
+
+// awaitPages watches until all that the source brought is live.
+func (f *flags) awaitPages(ctx context.Context, r *app.Remote, source string, start time.Time) (state api.SourceState, err error) {
+	show := progress{quiet: f.json, name: source, start: start}
+	defer show.clear()
+	for {
+		if err := r.Do(ctx, http.MethodGet, "/api/v1/sources/"+url.PathEscape(source), nil, &state); err != nil {
+			return state, err
+		}
+		if state.Read && state.Waiting == 0 {
+			return state, nil
+		}
+		show.line(state)
+		select {
+		case <-ctx.Done():
+			return state, ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// progress is a line on a terminal that says how far an import is.
+type progress struct {
+	quiet bool
+	name  string
+	start time.Time
+	shown bool
+}
+
+func (p *progress) line(s api.SourceState) {
+	if p.quiet || !isTerminal(os.Stderr) {
+		return
+	}
+	p.shown = true
+	text := fmt.Sprintf("%d read", s.Reading)
+	if s.Read {
+		text = fmt.Sprintf("%d read, %d batches on their way", s.Items, s.Waiting)
+	}
+	fmt.Fprintf(os.Stderr, "\r\033[K%s: %s, %d live, %.0f s", p.name, text, s.Pages, time.Since(p.start).Seconds())
+}
+
+func (p *progress) clear() {
+	if p.shown {
+		fmt.Fprint(os.Stderr, "\r\033[K")
+	}
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+func (f *flags) showImported(i imported) error {
+	if f.json {
+		return jsonline.Write(os.Stdout, i)
+	}
+	switch {
+	case i.Error != "":
+		fmt.Printf("%s: %s\n", i.Source, printable(i.Error))
+	case i.Unchanged:
+		fmt.Printf("%s: unchanged, %d pages\n", i.Source, i.Pages)
+	default:
+		fmt.Printf("%s: %d read, %d pages, %.1f s\n", i.Source, i.Items, i.Pages, i.Seconds)
+	}
+	if i.Warnings > 0 {
+		fmt.Printf("  %d warnings: courant source show %s\n", i.Warnings, i.Source)
+	}
+	return nil
+}
+
+// digestOf is the SHA-256 of a file.
+func digestOf(name string) (string, error) {
+	body, err := openFile(name)
+	if err != nil {
+		return "", err
+	}
+	defer body.Close()
+	sum := sha256.New()
+	_, err = io.Copy(sum, body)
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// sourceName is the name of a file without folder and extensions.
+func sourceName(file string) string {
+	name := filepath.Base(file)
+	for {
+		ext := strings.ToLower(filepath.Ext(name))
+		switch ext {
+		case ".gz", ".zip", ".zst", ".yml", ".yaml", ".xml", ".rss", ".atom", ".rdf", ".json", ".feed", ".txt":
+			name = name[:len(name)-len(ext)]
+			continue
+		}
+		break
+	}
+	return strings.Trim(strings.Map(func(c rune) rune {
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' {
+			return c
+		}
+		return '-'
+	}, name), "-._")
+}

@@ -1,0 +1,129 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// Imported is what became of a file that was sent.
+type Imported struct {
+	Source    string `json:"source"` // its name
+	Unchanged bool   `json:"unchanged"`
+	New       bool   `json:"new"` // the source is
+}
+
+// importHost is where files have their addresses that came from no web server; no
+// such host can be (RFC 2606).
+const importHost = "http://import.invalid/"
+
+// never is when a source is due that is not asked: the end of the year 9999.
+const never = 253402300799000
+
+var (
+	importName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	importDigest = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+// importFile takes a file as if the source had been asked for it: the body, as it
+// is. Parameters: name of the source, made if there is none; digest, the SHA-256
+// of the body in hexadecimal; absence, of a new source. A body that the source
+// gave last is not read.
+func (a *API) importFile(w http.ResponseWriter, r *http.Request) (int, any, error) {
+	q := r.URL.Query()
+	name, digest, absence := q.Get("name"), q.Get("digest"), courant.Absence(q.Get("absence"))
+	switch {
+	case !importName.MatchString(name):
+		return 0, nil, courant.Errorf(courant.Invalid, "name: %q is no name of a source: letters, digits, dots and dashes", name)
+	case !importDigest.MatchString(digest):
+		return 0, nil, courant.Errorf(courant.Invalid, "digest: the SHA-256 of the file in hexadecimal is needed")
+	case absence != courant.AbsenceWithdraws && absence != courant.AbsenceKept:
+		return 0, nil, courant.Errorf(courant.Invalid, "absence is %q; write kept, or leave it out", absence)
+	}
+	sum, err := hex.DecodeString(digest)
+	if err != nil {
+		return 0, nil, err
+	}
+	out := Imported{Source: name}
+	source, same, err := a.importSource(r.Context(), &out, absence, sum[:16])
+	if err != nil || same {
+		out.Unchanged = same
+		return http.StatusOK, out, err
+	}
+	if err := http.NewResponseController(w).SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, nil, err
+	}
+	key := fmt.Sprintf("body/%s/import-%d-%s", a.Store.Now().UTC().Format("20060102t1504"), source.ID, digest[:16])
+	if err := a.keepImport(r.Context(), key, r.Body, sum); err != nil {
+		return 0, nil, err
+	}
+	return http.StatusAccepted, out, a.pend(r.Context(), source, key, r.Header.Get("Content-Type"), sum[:16])
+}
+
+// importSource finds or makes the source, and says whether it gave these bytes
+// last.
+func (a *API) importSource(ctx context.Context, out *Imported, absence courant.Absence, digest []byte) (s courant.Source, same bool, err error) {
+	err = a.Store.Write(ctx, func(tx *store.Tx) error {
+		out.New = false
+		if s, err = readSource(tx.Reader, sourceByName, out.Source); err == nil {
+			var asked, parsed, pending int64
+			var body []byte
+			err := tx.Row(lastDownload, s.ID).Scan(&asked, &parsed, &pending, &body)
+			same = pending <= parsed && string(body) == string(digest)
+			return err
+		}
+		if !store.NoRow(err) {
+			return err
+		}
+		out.New = true
+		s = courant.Source{Name: out.Source, Kind: courant.KindFile, URL: importHost + out.Source, Trusted: true, Absence: absence, Added: tx.Now()}
+		var b [8]byte
+		rand.Read(b[:]) // never fails
+		s.ID = int64(binary.BigEndian.Uint64(b[:]) >> 2)
+		if _, err := tx.Exec(putSource, s.ID, s.Name, s.Kind, s.URL, link.Host(s.URL), s.Title, s.Trusted, s.Absence, store.Millis(s.Added)); err != nil {
+			return err
+		}
+		_, err := tx.Exec(putPoll, s.ID, s.URL, link.Origin(s.URL), courant.Part(link.Domain(link.Host(s.URL))), int64(never), -1)
+		return err
+	})
+	return s, same, err
+}
+
+// keepImport keeps the body and checks that it is what was announced.
+func (a *API) keepImport(ctx context.Context, key string, body io.Reader, sum []byte) error {
+	hash := sha256.New()
+	err := a.Blobs.PutFrom(ctx, key, io.TeeReader(body, hash))
+	if err == nil && string(hash.Sum(nil)) != string(sum) {
+		err = courant.Errorf(courant.Invalid, "the body is not what its digest says; it was cut off, or changed while it was sent")
+		return errors.Join(err, a.Blobs.Delete(ctx, key))
+	}
+	return err
+}
+
+// pend leaves the file for parse, as robot leaves a download.
+func (a *API) pend(ctx context.Context, s courant.Source, key, contentType string, digest []byte) error {
+	return a.Store.Write(ctx, func(tx *store.Tx) error {
+		var asked, parsed, pending int64
+		var body []byte
+		if err := tx.Row(lastDownload, s.ID).Scan(&asked, &parsed, &pending, &body); err != nil {
+			return err
+		}
+		asOf := max(asked+1, pending+1, tx.Now().UnixMilli())
+		_, err := tx.Exec(pendImport, s.ID, asOf, tx.Now().UnixMilli(), key, contentType, digest)
+		tx.Emit(flow.FeedFetched.Encode(flow.Poll{Source: s.ID, Origin: link.Origin(s.URL), AsOf: asOf}))
+		return err
+	})
+}

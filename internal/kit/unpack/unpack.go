@@ -1,0 +1,179 @@
+// Package unpack takes documents out of the archives that they are sent in: gzip,
+// also twice, and zip with one file. It goes by the bytes, not by names.
+package unpack
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/courant-platform/courant"
+)
+
+const (
+	maxLayers = 2
+	maxZip    = 256 << 20 // of an archive that cannot be read at random
+	maxWindow = 8 << 20   // of a zstd frame
+	peekSize  = 64 << 10
+)
+
+// File is an open document, unpacked. Packed says that it came in an archive.
+type File struct {
+	*bufio.Reader
+	Packed bool
+	limit  *limit
+	close  []func()
+}
+
+// Close ends the reading; it does not close the source.
+func (f *File) Close() error {
+	for _, c := range f.close {
+		c()
+	}
+	return nil
+}
+
+// Open reads a document of at most most bytes, unpacked. Reading more is an error
+// of the kind courant.Invalid that begins with too_large and a colon; so is a
+// broken archive, with malformed.
+func Open(src io.Reader, most int64) (*File, error) {
+	f := &File{Reader: bufio.NewReaderSize(src, peekSize)}
+	for range maxLayers {
+		magic, err := f.Peek(4)
+		if err != nil && len(magic) == 0 && err != io.EOF {
+			return nil, err
+		}
+		var inner io.Reader
+		switch {
+		case bytes.HasPrefix(magic, []byte("\x1f\x8b")):
+			inner, err = f.gunzip()
+		case bytes.HasPrefix(magic, []byte("\x28\xb5\x2f\xfd")):
+			inner, err = f.unzstd()
+		case bytes.HasPrefix(magic, []byte("PK\x03\x04")):
+			inner, err = f.unzip(src)
+		default:
+			inner, err = nil, nil
+		}
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if inner == nil {
+			break
+		}
+		f.Packed = true
+		f.Reader = bufio.NewReaderSize(inner, peekSize)
+	}
+	f.limit = &limit{src: f.Reader, left: most, most: most}
+	f.Reader = bufio.NewReaderSize(f.limit, peekSize)
+	return f, nil
+}
+
+// Beginning is up to n bytes of the document that have not been read yet.
+func (f *File) Beginning(n int) []byte {
+	head, err := f.Peek(n)
+	if err != nil {
+		return head // shorter, and the next reading says why
+	}
+	return head
+}
+
+func (f *File) gunzip() (io.Reader, error) {
+	z, err := gzip.NewReader(f.Reader)
+	if err != nil {
+		return nil, courant.Errorf(courant.Invalid, "malformed: the gzip archive is broken: %w", err)
+	}
+	return z, nil
+}
+
+func (f *File) unzstd() (io.Reader, error) {
+	z, err := zstd.NewReader(f.Reader, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, courant.Errorf(courant.Invalid, "malformed: the zstd archive is broken: %w", err)
+	}
+	f.close = append(f.close, z.Close)
+	return z, nil
+}
+
+// unzip opens the one document of a zip archive.
+func (f *File) unzip(src io.Reader) (io.Reader, error) {
+	at, size := random(src)
+	if at == nil || f.Packed {
+		body, err := io.ReadAll(io.LimitReader(f.Reader, maxZip+1))
+		if err != nil {
+			return nil, err
+		}
+		if len(body) > maxZip {
+			return nil, courant.Errorf(courant.Invalid, "too_large: the zip archive has more than %d bytes", maxZip)
+		}
+		at, size = bytes.NewReader(body), int64(len(body))
+	}
+	z, err := zip.NewReader(at, size)
+	if err != nil {
+		return nil, courant.Errorf(courant.Invalid, "malformed: the zip archive is broken: %w", err)
+	}
+	var one *zip.File
+	for _, e := range z.File {
+		switch {
+		case e.FileInfo().IsDir() || strings.HasPrefix(e.Name, "__MACOSX/"):
+		case one != nil:
+			return nil, courant.Errorf(courant.Invalid, "malformed: the zip archive holds several files; send one in each")
+		default:
+			one = e
+		}
+	}
+	if one == nil {
+		return nil, courant.Errorf(courant.Invalid, "empty: the zip archive holds no file")
+	}
+	r, err := one.Open()
+	if err != nil {
+		return nil, courant.Errorf(courant.Invalid, "malformed: the zip archive is broken: %w", err)
+	}
+	f.close = append(f.close, func() { r.Close() })
+	return r, nil
+}
+
+// random is what a zip archive needs, which is read from its end: a file or bytes
+// at their beginning, and their size. It is nil for other sources.
+func random(src io.Reader) (io.ReaderAt, int64) {
+	at, ok := src.(interface {
+		io.ReaderAt
+		io.Seeker
+	})
+	if !ok {
+		return nil, 0
+	}
+	here, err := at.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil, 0
+	}
+	size, err := at.Seek(0, io.SeekEnd)
+	if _, back := at.Seek(here, io.SeekStart); err != nil || back != nil {
+		return nil, 0
+	}
+	return at, size
+}
+
+// limit ends a reading that grows too large.
+type limit struct {
+	src  io.Reader
+	left int64
+	most int64
+}
+
+func (l *limit) Read(b []byte) (int, error) {
+	if l.left <= 0 {
+		if n, err := l.src.Read(b[:min(len(b), 1)]); n == 0 {
+			return 0, err
+		}
+		return 0, courant.Errorf(courant.Invalid, "too_large: more than %d bytes, unpacked", l.most)
+	}
+	n, err := l.src.Read(b[:min(int64(len(b)), l.left)])
+	l.left -= int64(n)
+	return n, err
+}

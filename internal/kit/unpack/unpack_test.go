@@ -1,0 +1,99 @@
+package unpack_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/unpack"
+)
+
+func gz(b []byte) []byte {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	z.Write(b)
+	z.Close()
+	return out.Bytes()
+}
+
+func zst(b []byte) []byte {
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		panic(err)
+	}
+	return z.EncodeAll(b, nil)
+}
+
+func zipped(t *testing.T, names ...string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for _, name := range names {
+		w, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(w, "<a/>")
+	}
+	z.Close()
+	return out.Bytes()
+}
+
+func read(src io.Reader, most int64) (string, bool, error) {
+	f, err := unpack.Open(src, most)
+	if err != nil {
+		return "", false, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(f)
+	return string(text), f.Packed, err
+}
+
+func TestADocumentComesOutOfItsArchives(t *testing.T) {
+	plain := []byte("<a/>")
+	for name, body := range map[string][]byte{
+		"gzip": gz(plain), "gzip twice": gz(gz(plain)), "zstd": zst(plain), "members": append(gz([]byte("<a")), gz([]byte("/>"))...),
+		"zip": zipped(t, "a.xml"), "zip with a folder": zipped(t, "data/", "data/a.xml", "__MACOSX/._a.xml"), "zip in gzip": gz(zipped(t, "a.xml")),
+	} {
+		for _, src := range []io.Reader{bytes.NewReader(body), io.MultiReader(bytes.NewReader(body))} {
+			if text, packed, err := read(src, 100); text != "<a/>" || !packed || err != nil {
+				t.Errorf("%s: %q, %v, %v", name, text, packed, err)
+			}
+		}
+	}
+	for _, body := range []string{"<a/>", "", "P", "\x1f"} {
+		if text, packed, err := read(strings.NewReader(body), 100); text != body || packed || err != nil {
+			t.Errorf("%q: %q, %v, %v", body, text, packed, err)
+		}
+	}
+}
+
+func TestWhatCannotBeUnpackedSaysWhy(t *testing.T) {
+	for _, c := range []struct {
+		body []byte
+		want string
+	}{
+		{[]byte("\x1f\x8b nonsense"), "malformed: the gzip archive is broken"},
+		{[]byte("PK\x03\x04 nonsense"), "malformed: the zip archive is broken"},
+		{zipped(t, "a.xml", "b.xml"), "malformed: the zip archive holds several files"},
+		{zipped(t), ""},
+		{gz(make([]byte, 101)), "too_large: more than 100 bytes"},
+		{gz(make([]byte, 100)), ""},
+	} {
+		_, _, err := read(bytes.NewReader(c.body), 100)
+		if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, courant.Invalid) || !strings.HasPrefix(err.Error(), c.want)) {
+			t.Errorf("want %q, got %v", c.want, err)
+		}
+	}
+	body := gz([]byte(strings.Repeat("<a/>", 10000)))
+	if text, _, err := read(bytes.NewReader(body[:len(body)-10]), 1<<20); err == nil || len(text) == 0 {
+		t.Errorf("a truncated archive gives %d bytes, %v", len(text), err)
+	}
+}

@@ -1,0 +1,214 @@
+// Package catalog reads product catalogues (YML, Google Merchant in RSS and in
+// Atom) of any size: a stream of bytes in, a stream of offers out. It holds a
+// piece of the document and the tree of categories, not the offers. A bad
+// element costs a warning, a cut-off file the offers that are missing.
+//
+// An offer's Hash is the hexadecimal form of the first 16 bytes of the SHA-256
+// over the version of this reader and all fields of the offer, each with its
+// length before it, so that two offers that differ in anything differ in it.
+package catalog
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/markup"
+	"github.com/courant-platform/courant/internal/kit/xmlscan"
+)
+
+// Version is the version of the reader: a change of what it makes of the same
+// bytes makes all hashes new.
+const Version = 1
+
+// The bounds of one catalogue.
+const (
+	maxCategories  = 1 << 20
+	maxList        = 256 // pictures, params and the like of one offer
+	maxLine        = 4096
+	maxDescription = 64 << 10
+	maxDepth       = 32 // of categories
+	maxPerCode     = 10 // warnings
+	maxShopList    = 10000
+)
+
+// Options say where a catalogue comes from and who gets its offers.
+type Options struct {
+	URL         string // of the catalogue; what addresses are relative to
+	ContentType string // as the transport named it
+	// Offer gets each offer in the order of the file, and may keep it. An error
+	// ends the reading and comes back. Nil collects them in the Reading.
+	Offer func(*courant.Offer) error
+	// Again opens the document once more. It is called if categories come after
+	// offers; without it such offers have no category names.
+	Again func() (io.ReadCloser, error)
+}
+
+// Read reads a catalogue. What it could read comes back whatever the error, which
+// is that of the source or of Options.Offer, or of the kind courant.Invalid with
+// a text that begins with not_a_feed, empty or malformed and a colon.
+// WellFormed is false if anything was healed, Complete false if the document is
+// cut off.
+func Read(src io.Reader, opt Options) (out Catalog, err error) {
+	r := newReader(src, opt)
+	r.scan.Source = r.pieces.Next()
+	if strings.TrimSpace(r.scan.Source) == "" {
+		err = courant.Errorf(courant.Invalid, "empty: the document is empty")
+	} else {
+		err = r.document()
+	}
+	return r.finish(err)
+}
+
+// Catalog is a reading, and whether all of the document was there.
+type Catalog struct {
+	courant.Reading
+	Complete bool
+	Count    int // of offers
+}
+
+// reader is one reading in progress.
+type reader struct {
+	opt    Options
+	pieces *xmlscan.Pieces
+	scan   xmlscan.Scanner
+	out    Catalog
+	tree   tree
+	clean  markup.Cleaner
+	counts map[string]int
+	hash   hasher
+	buffer []byte
+	failed error // of Options.Offer
+
+	merchant bool
+	seen     bool // all categories were read before, since they come late
+}
+
+func newReader(src io.Reader, opt Options) *reader {
+	r := &reader{opt: opt, pieces: xmlscan.NewPieces(src, opt.ContentType), counts: map[string]int{}}
+	r.scan = xmlscan.Scanner{Refill: r.pieces.Next, Space: space, Report: func(f xmlscan.Fault) {
+		r.out.WellFormed = false
+		r.warn(f.Code, f.Offset, f.Element, f.Text)
+	}}
+	r.clean.Base = opt.URL
+	r.out.WellFormed = true
+	return r
+}
+
+// space keeps the one namespace that tells merchant feeds, Atom's, and prefixes.
+func space(uri, prefix string) string {
+	switch uri = strings.ToLower(uri); {
+	case strings.Contains(uri, "base.google.com"):
+		return "g"
+	case strings.Contains(uri, "www.w3.org/2005/atom"):
+		return ""
+	}
+	return prefix
+}
+
+// document reads what the root element holds.
+func (r *reader) document() error {
+	s := &r.scan
+	for {
+		switch s.Next() {
+		case xmlscan.EOF:
+			return courant.Errorf(courant.Invalid, "not_a_feed: this is no catalogue")
+		case xmlscan.Start:
+			switch {
+			case s.Name.Local == "yml_catalog" || s.Name.Local == "shop" || s.Name.Local == "offers":
+				r.out.Format = "yml"
+				return r.yml()
+			case s.Name.Local == "rss" || s.Name.Local == "feed" || s.Name.Local == "rdf":
+				r.out.Format, r.merchant = "merchant", true
+				return r.items()
+			}
+		}
+	}
+}
+
+// finish completes the reading.
+func (r *reader) finish(err error) (Catalog, error) {
+	o := &r.out
+	o.Encoding = r.pieces.Encoding
+	if o.Encoding == "" {
+		o.Encoding = "utf-8"
+	}
+	if o.Format == "" {
+		o.Format = "unknown"
+	}
+	if r.pieces.Healed {
+		o.WellFormed = false
+		r.warn("encoding", 0, "", "the text is "+o.Encoding+", or has bytes that are not; declare what it is")
+	}
+	o.Complete = err == nil && !r.scan.Truncated() && r.pieces.Err() == nil
+	if cut := r.pieces.Err(); cut != nil {
+		o.WellFormed = false
+		r.warn("truncated", r.scan.Offset, "", "the document could not be read to its end: "+cut.Error())
+		if err == nil && !errors.Is(cut, io.ErrUnexpectedEOF) && o.Count == 0 {
+			err = cut
+		}
+	}
+	if err == nil && o.Count == 0 && r.scan.Truncated() {
+		err = courant.Errorf(courant.Invalid, "malformed: the document is cut off before its first offer")
+	}
+	o.Categories = r.tree.list
+	empty(&o.Reading)
+	if r.failed != nil {
+		return r.out, r.failed
+	}
+	return r.out, err
+}
+
+// empty leaves no list nil.
+func empty(r *courant.Reading) {
+	if r.Items == nil {
+		r.Items = []courant.Item{}
+	}
+	if r.Offers == nil {
+		r.Offers = []courant.Offer{}
+	}
+	if r.Links == nil {
+		r.Links = []courant.FeedLink{}
+	}
+	if r.Warnings == nil {
+		r.Warnings = []courant.Warning{}
+	}
+	f := &r.Feed
+	for _, l := range []*[]string{&f.Categories, &f.Hubs} {
+		if *l == nil {
+			*l = []string{}
+		}
+	}
+	if f.Authors == nil {
+		f.Authors = []courant.Person{}
+	}
+}
+
+// warn notes what was healed or left out, up to a bound for each kind.
+func (r *reader) warn(code string, offset int, element, text string) {
+	if r.counts[code]++; r.counts[code] > maxPerCode {
+		return
+	}
+	line, column := r.pieces.Position(offset)
+	if len(element) > 64 {
+		element = strings.ToValidUTF8(element[:64], "")
+	}
+	r.out.Warnings = append(r.out.Warnings, courant.Warning{Code: code, Line: line, Column: column,
+		Element: strings.Clone(element), Text: text})
+}
+
+// here is warn for the current token.
+func (r *reader) here(code, text string) { r.warn(code, r.scan.Offset, r.scan.Raw, text) }
+
+// give hands a finished offer over; false ends the reading.
+func (r *reader) give(o *courant.Offer) bool {
+	o.Hash = r.hash.offer(o)
+	r.out.Count++
+	if r.opt.Offer == nil {
+		r.out.Offers = append(r.out.Offers, *o)
+		return true
+	}
+	r.failed = r.opt.Offer(o)
+	return r.failed == nil
+}

@@ -1,0 +1,185 @@
+package catalog
+
+import (
+	"strings"
+
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/markup"
+	"github.com/courant-platform/courant/internal/kit/xmlscan"
+)
+
+// text is the rest of the current element as one line of plain text: references
+// are decoded once, and what then looks like a tag is text.
+func (r *reader) text() string { return line(r.scan.Inner(r.stop())) }
+
+// stop says which elements end one whose end tag is missing.
+func (r *reader) stop() func(xmlscan.Name) bool {
+	if r.merchant {
+		return isItem
+	}
+	return isOffer
+}
+
+func isOffer(n xmlscan.Name) bool { return n.Local == "offer" && n.Space == "" }
+
+func isItem(n xmlscan.Name) bool {
+	return n.Space == "" && (n.Local == "item" || n.Local == "entry")
+}
+
+// line makes one line of text.
+func line(s string) string {
+	if len(s) > maxLine {
+		s = strings.ToValidUTF8(s[:maxLine], "")
+	}
+	s = strings.Trim(s, " \t\r\n")
+	if isLine(s) {
+		return s
+	}
+	return markup.Line(s)
+}
+
+// isLine says quickly that text is one line in letters that have one form only:
+// ASCII, most of Latin, Greek, Cyrillic.
+func isLine(s string) bool {
+	blank := false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == ' ' && blank, c < ' ', c == 0x7f:
+			return false
+		case c < 0x80:
+			blank = c == ' '
+		case c < 0xc3, c > 0xc9 && c < 0xce, c > 0xd3:
+			return false
+		default:
+			blank = false
+			i++ // its second byte
+		}
+	}
+	return true
+}
+
+// address is a link of the catalogue, absolute, or "".
+func (r *reader) address(ref string) string {
+	ref = strings.TrimSpace(ref)
+	if ref == "" || len(ref) > maxLine {
+		return ""
+	}
+	if isAbsolute(ref) {
+		return ref
+	}
+	out := link.Resolve(r.opt.URL, ref)
+	if out == "" {
+		r.here("bad-link", "this is no address; write it in full, with http:// or https://")
+	}
+	return out
+}
+
+// isAbsolute says quickly that an address is plain and absolute.
+func isAbsolute(ref string) bool {
+	rest, ok := strings.CutPrefix(ref, "http")
+	if !ok {
+		return false
+	}
+	rest, ok = strings.CutPrefix(strings.TrimPrefix(rest, "s"), "://")
+	if !ok || rest == "" {
+		return false
+	}
+	slash := strings.IndexByte(rest, '/')
+	for i := range len(rest) {
+		switch c := rest[i]; {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-', c == '.' && slash > 0:
+		case i > slash && slash > 0 && (c >= 'A' && c <= 'Z' || strings.IndexByte("/_=&?%~+,;", c) >= 0):
+		default:
+			return false
+		}
+	}
+	return slash > 0 && !strings.Contains(rest, "/.")
+}
+
+// description is cleaned HTML; what has no tags keeps its lines.
+func (r *reader) description(html string) string {
+	html = strings.Trim(html, " \t\r\n")
+	if html == "" {
+		return ""
+	}
+	if len(html) > maxDescription {
+		r.here("too-long", "the description is too long; its end was left out")
+		html = strings.ToValidUTF8(html[:maxDescription], "")
+	}
+	if strings.IndexByte(html, '<') < 0 && strings.IndexByte(html, '\n') >= 0 {
+		html = strings.ReplaceAll(strings.ReplaceAll(html, "\r", ""), "\n", "<br>")
+	}
+	r.buffer, _ = r.clean.Append(r.buffer[:0], html)
+	return strings.TrimSpace(string(r.buffer))
+}
+
+// price is a decimal number with a point, without blanks; "" and a warning for
+// what is none.
+func (r *reader) price(text string) string {
+	p, ok := decimal(text)
+	if !ok {
+		r.here("bad-price", "this is no price; write digits with a decimal point, like 1299.90")
+	}
+	return p
+}
+
+// decimal reads a number as people write it: blanks and marks between groups of
+// digits go, and the decimal mark may be a comma.
+func decimal(text string) (string, bool) {
+	text = strings.TrimSpace(text)
+	if isDecimal(text) {
+		return text, true
+	}
+	var b strings.Builder
+	for _, c := range text {
+		switch {
+		case c >= '0' && c <= '9' || c == '.' || c == ',':
+			b.WriteRune(c)
+		case c == ' ' || c == '\u00a0' || c == '\u202f' || c == '\u2009' || c == '\'':
+		default:
+			return "", text == ""
+		}
+	}
+	s := b.String()
+	last := strings.LastIndexAny(s, ".,")
+	if last >= 0 {
+		mark := s[last : last+1]
+		if strings.Count(s, mark) > 1 || len(s)-last-1 == 3 && mark == "," && !strings.Contains(s, ".") {
+			s = strings.NewReplacer(".", "", ",", "").Replace(s) // it groups thousands
+		} else {
+			s = strings.NewReplacer(".", "", ",", "").Replace(s[:last]) + "." + s[last+1:]
+		}
+	}
+	s = strings.TrimSuffix(s, ".")
+	if strings.HasPrefix(s, ".") {
+		s = "0" + s
+	}
+	if !isDecimal(s) {
+		return "", text == ""
+	}
+	return s, true
+}
+
+// isDecimal says that s is digits with at most one point inside.
+func isDecimal(s string) bool {
+	point := false
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+		case c == '.' && !point && i > 0 && i < len(s)-1:
+			point = true
+		default:
+			return false
+		}
+	}
+	return s != "" && len(s) <= 32
+}
+
+// yes reads a truth value.
+func yes(text string) bool {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "true", "1", "yes", "y", "да":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,165 @@
+// Package read reads whatever a source sends, told apart by its bytes: feeds,
+// catalogues, sitemaps, lists of feeds, in archives or not.
+package read
+
+import (
+	"io"
+	"strings"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/charset"
+	"github.com/courant-platform/courant/internal/kit/unpack"
+	"github.com/courant-platform/courant/internal/read/catalog"
+	"github.com/courant-platform/courant/internal/read/feed"
+	"github.com/courant-platform/courant/internal/read/opml"
+	"github.com/courant-platform/courant/internal/read/sitemap"
+)
+
+// The bounds of a document, unpacked.
+const (
+	MaxFeed    = 64 << 20
+	MaxCatalog = 8 << 30
+)
+
+// Options say where a document comes from.
+type Options struct {
+	URL         string // after redirects
+	ContentType string
+	MaxItems    int                        // of a feed; 0 means feed.DefaultMaxItems
+	Offer       func(*courant.Offer) error // gets each offer of a catalogue; nil collects them
+}
+
+// Result is a reading. Complete is false for a catalogue that is cut off.
+type Result struct {
+	courant.Reading
+	Complete bool
+	Count    int // of offers
+}
+
+// Catalog says whether the document is one.
+func (r Result) Catalog() bool { return r.Format == "yml" || r.Format == "merchant" }
+
+// headSize is how much of a document tells what it is.
+const headSize = 48 << 10
+
+// Read reads a document, which open may have to open twice. An error is that of
+// open or Options.Offer, or of the kind courant.Invalid and begins with
+// not_a_feed, empty, too_large or malformed and a colon; what was read comes
+// with it.
+func Read(open func() (io.ReadCloser, error), opt Options) (Result, error) {
+	none := Result{Reading: courant.Reading{Format: "unknown", Encoding: "utf-8"}}
+	src, err := open()
+	if err != nil {
+		return none, err
+	}
+	defer src.Close()
+	f, err := unpack.Open(src, MaxCatalog)
+	if err != nil {
+		return none, err
+	}
+	defer f.Close()
+	kind := kindOf(f.Beginning(headSize), opt.ContentType)
+	switch kind {
+	case "catalog":
+		c, err := catalog.Read(f, catalog.Options{URL: opt.URL, ContentType: opt.ContentType, Offer: opt.Offer, Again: again(open)})
+		return Result{c.Reading, c.Complete, c.Count}, err
+	case "sitemap":
+		r, err := sitemap.Read(f, sitemap.Options{URL: opt.URL, ContentType: opt.ContentType})
+		return Result{Reading: *r, Complete: err == nil}, err
+	}
+	body, err := io.ReadAll(io.LimitReader(f, MaxFeed+1))
+	switch {
+	case len(body) > MaxFeed:
+		return none, courant.Errorf(courant.Invalid, "too_large: a feed of more than %d bytes", MaxFeed)
+	case err != nil && len(body) == 0:
+		return none, err
+	case kind == "opml":
+		return outlines(body)
+	}
+	r, readErr := feed.Read(body, feed.Options{URL: opt.URL, ContentType: opt.ContentType, MaxItems: opt.MaxItems})
+	if err != nil { // the archive is cut off
+		r.WellFormed = false
+		r.Warnings = append(r.Warnings, courant.Warning{Code: "truncated", Line: 1, Column: 1,
+			Text: "the document could not be read to its end: " + err.Error()})
+	}
+	return Result{Reading: *r, Complete: readErr == nil}, readErr
+}
+
+// outlines are the feeds that a list of feeds names.
+func outlines(body []byte) (Result, error) {
+	_, encoding, healed := charset.Decode(body, "")
+	r := courant.Reading{Format: "opml", Encoding: encoding, WellFormed: !healed, Links: []courant.FeedLink{}}
+	list, err := opml.Read(body)
+	for _, o := range list {
+		r.Links = append(r.Links, courant.FeedLink{URL: o.URL, Title: o.Title})
+	}
+	if err != nil {
+		err = courant.Errorf(courant.Invalid, "malformed: %w", err)
+	}
+	return Result{Reading: r, Complete: err == nil}, err
+}
+
+// again opens a document once more, unpacked.
+func again(open func() (io.ReadCloser, error)) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) {
+		src, err := open()
+		if err != nil {
+			return nil, err
+		}
+		f, err := unpack.Open(src, MaxCatalog)
+		if err != nil {
+			src.Close()
+			return nil, err
+		}
+		return both{f, src}, nil
+	}
+}
+
+type both struct {
+	*unpack.File
+	src io.Closer
+}
+
+func (b both) Close() error {
+	b.File.Close() // frees memory only
+	return b.src.Close()
+}
+
+// kindOf tells by the beginning of a document who reads it. A feed may quote any
+// other format, but not before its own root element.
+func kindOf(head []byte, contentType string) string {
+	text, _, _ := charset.Decode(head, contentType)
+	t := string(text)
+	root := t
+	for _, feed := range [...]string{"<rss", "<feed", "<rdf:RDF", "<RDF", "<html", "<HTML"} {
+		if i := strings.Index(root, feed); i >= 0 {
+			root = root[:i]
+		}
+	}
+	switch {
+	case strings.Contains(root, "<opml"):
+		return "opml"
+	case strings.Contains(root, "<yml_catalog"), strings.Contains(root, "<offers>") && strings.Contains(root, "<offer "):
+		return "catalog"
+	case isMerchant(t):
+		return "catalog"
+	case strings.Contains(root, "<urlset"), strings.Contains(root, "<sitemapindex"), sitemap.Text(t):
+		return "sitemap"
+	}
+	return "feed"
+}
+
+// isMerchant tells product feeds from those that only declare the namespace.
+func isMerchant(t string) bool {
+	g := "g"
+	if i := strings.Index(t, "base.google.com/ns/1.0"); i >= 0 {
+		if before := t[:i]; strings.Contains(before, "xmlns:") {
+			name := before[strings.LastIndex(before, "xmlns:")+len("xmlns:"):]
+			if end := strings.IndexAny(name, "= \t\r\n"); end > 0 {
+				g = name[:end]
+			}
+		}
+	}
+	has := func(local string) bool { return strings.Contains(t, "<"+g+":"+local+">") }
+	return has("price") && (has("id") || has("image_link")) && (has("availability") || has("image_link") || has("condition"))
+}

@@ -1,0 +1,135 @@
+package pages
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/kit/pack"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// batch makes the pages of a batch live. They are not printed: most products of a
+// large catalogue nobody reads before they change again.
+func (p *Pages) batch(ctx context.Context, b flow.Batch) error {
+	all, err := p.readBatch(ctx, b)
+	if store.NoRow(err) {
+		return nil // live already
+	}
+	if err != nil {
+		return err
+	}
+	live := 0
+	err = p.Store.Write(ctx, func(tx *store.Tx) error {
+		live = 0
+		if n, err := tx.Exec(dropBatch, b.Source, b.AsOf, b.N); err != nil || n == 0 {
+			return err
+		}
+		for i := range all {
+			kept, err := p.settle(tx, all[i], printed{})
+			if err != nil {
+				return err
+			}
+			if kept {
+				live++
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		p.Metrics.Add("courant_pages_total", float64(live), "result", "kept")
+		p.Metrics.Add("courant_pages_total", float64(len(all)-live), "result", "passed over")
+	}
+	return err
+}
+
+// readBatch reads the documents of a batch.
+func (p *Pages) readBatch(ctx context.Context, b flow.Batch) ([]document, error) {
+	var content []byte
+	var fetched int64
+	err := p.Store.Read(ctx, func(r store.Reader) error {
+		return r.Row(readBatch, b.Source, b.AsOf, b.N).Scan(&fetched, &content)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var found []courant.Found
+	if err := pack.Decode(content, &found); err != nil {
+		return nil, errors.Join(courant.Invalid, err)
+	}
+	step, err := json.Marshal(courant.Step{At: store.Time(fetched), Step: "fetched", Note: "in a batch"})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]document, len(found))
+	for i, f := range found {
+		out[i] = document{url: f.Key, source: b.Source, rank: f.Rank, asOf: b.AsOf, fetched: store.Time(fetched),
+			content: f.Document, trace: string(step) + "\n", doc: courant.Document{URL: f.Address, Source: b.Source,
+				Item: courant.Item{Title: f.Title, Hash: hex.EncodeToString(f.Hash), Withdrawn: f.Withdrawn}}}
+	}
+	return out, nil
+}
+
+// wanted has a page printed that somebody reads: media fetches its pictures
+// first, as for any document.
+func (p *Pages) wanted(ctx context.Context, w flow.Page) error {
+	step, err := json.Marshal(courant.Step{At: p.Store.Now(), Step: "wanted", Note: "somebody reads it"})
+	if err != nil {
+		return err
+	}
+	return p.Store.Write(ctx, func(tx *store.Tx) error {
+		state := stateReady
+		if p.Pictures {
+			state = stateFound
+		}
+		n, err := tx.Exec(wantPage, w.URL, state, tx.Now().Add(turnTime).UnixMilli(), string(step)+"\n")
+		if err != nil || n == 0 {
+			return err
+		}
+		var v flow.Version
+		if err := tx.Row(wantedVersion, w.URL).Scan(&v.URL, &v.Source, &v.AsOf); err != nil {
+			return err
+		}
+		if state == stateFound {
+			tx.Emit(flow.DocumentFound.Encode(v))
+		} else {
+			tx.Emit(flow.DocumentReady.Encode(v))
+		}
+		return nil
+	})
+}
+
+// turnTime is how long the stage whose turn it is has before its sweep looks.
+const turnTime = 5 * time.Second
+
+// The states of a document that pages gives.
+const (
+	stateFound = 0
+	stateReady = 2
+)
+
+func (p *Pages) sweepBatches(ctx context.Context) error {
+	for {
+		var due []flow.Batch
+		err := p.Store.Read(ctx, func(r store.Reader) error {
+			return r.Rows(func(rows store.Rows) error {
+				var b flow.Batch
+				err := rows.Scan(&b.Source, &b.AsOf, &b.N)
+				due = append(due, b)
+				return err
+			}, dueBatches, p.Store.Now().UnixMilli(), sweepBatch)
+		})
+		for _, b := range due {
+			if err == nil {
+				err = p.batch(ctx, b)
+			}
+		}
+		if err != nil || len(due) < sweepBatch {
+			return err
+		}
+	}
+}

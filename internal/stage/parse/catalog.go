@@ -1,0 +1,440 @@
+package parse
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/pack"
+	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/read"
+)
+
+const (
+	// fewChanges is how many changed offers of one reading go as documents of
+	// their own, with their pictures; more go in batches.
+	fewChanges = 1000
+	batchSize  = 500
+	// believeAfter is how long a catalogue that has lost most of its offers is not
+	// believed.
+	believeAfter = 24 * time.Hour
+	guardFrom    = 10 // offers; a smaller catalogue may lose most of them
+)
+
+// catalogue is the reading of one catalogue in progress. It holds, of each offer,
+// what is needed to see a change, and the changed offers that wait for their
+// batch.
+type catalogue struct {
+	p    *Parse
+	ctx  context.Context // of the reading, which the value does not outlive
+	d    download
+	rank map[string]courant.Rank // by host of the offer
+
+	known  []offerState
+	byKey  map[uint64]int32
+	byURL  map[uint64]int32 // whose address it is
+	waits  []entry
+	whole  bool // offers go in batches
+	n      int  // batches
+	seen   int  // offers in the file
+	fresh  int  // of them new or changed
+	double int  // of them with an id that was there before
+}
+
+// offerState is what the source last said of an offer: the beginnings of digests.
+type offerState struct {
+	hash, url uint64
+	before    bool // it was live before this reading
+	seen      bool
+}
+
+func begin(digest []byte) uint64 { return binary.BigEndian.Uint64(digest) }
+
+// newCatalogue reads what is known of the source's offers.
+func (p *Parse) newCatalogue(ctx context.Context, d download) (*catalogue, error) {
+	c := &catalogue{p: p, ctx: ctx, d: d, rank: map[string]courant.Rank{}, byKey: map[uint64]int32{}, byURL: map[uint64]int32{}}
+	if err := p.Store.Write(ctx, c.hold); err != nil {
+		return c, err
+	}
+	err := p.Store.Read(ctx, func(r store.Reader) error {
+		return r.Rows(func(rows store.Rows) error {
+			var key, hash, url []byte
+			var withdrawn bool
+			if err := rows.Scan(&key, &hash, &url, &withdrawn); err != nil {
+				return err
+			}
+			s := offerState{url: begin(url), before: !withdrawn}
+			if len(hash) >= 8 && !withdrawn {
+				s.hash = begin(hash)
+			}
+			at := int32(len(c.known))
+			c.known = append(c.known, s)
+			c.byKey[keyDigest([16]byte(key))] = at
+			if !withdrawn {
+				c.byURL[s.url] = at
+			}
+			return nil
+		}, allItems, d.source.ID)
+	})
+	if err == nil {
+		err = p.Store.Read(ctx, func(r store.Reader) error { return r.Row(nextBatch, d.source.ID, d.asOf).Scan(&c.n) })
+	}
+	return c, err
+}
+
+// errOthers ends a reading that another process goes on with, or has ended.
+var errOthers = errors.New("the catalogue is read by another process")
+
+// readTime is how long the right to read a catalogue lasts unless it is renewed,
+// with every batch and every sign of progress.
+const readTime = time.Minute
+
+// hold renews our right to read the catalogue, and sees that it still has to be.
+func (c *catalogue) hold(tx *store.Tx) error {
+	l, err := tx.Take(fmt.Sprint("parse/", c.d.source.ID), c.p.Owner, readTime)
+	if err == nil && l.Epoch == 0 {
+		return errOthers
+	}
+	if err == nil {
+		err = tx.Row(stillPending, c.d.source.ID, c.d.asOf).Scan(new(int64))
+	}
+	if store.NoRow(err) {
+		return errOthers
+	}
+	return err
+}
+
+// offerKey is the key of an offer within its source: its id, as it is where that
+// is short, so that offers lie in the order of their ids.
+func offerKey(id string) (key [16]byte) {
+	if len(id) < len(key) {
+		copy(key[:], id)
+		key[15] = byte(len(id))
+		return key
+	}
+	sum := sha256.Sum256([]byte("offer " + id))
+	copy(key[:], sum[:])
+	key[15] |= 0x80
+	return key
+}
+
+// offer takes the next offer of the file.
+func (c *catalogue) offer(o *courant.Offer) error {
+	key := offerKey(o.ID)
+	at, known := c.byKey[keyDigest(key)]
+	if !known {
+		at = int32(len(c.known))
+		c.known = append(c.known, offerState{})
+		c.byKey[keyDigest(key)] = at
+	}
+	s := &c.known[at]
+	if s.seen {
+		c.double++
+		return nil // of two with one id the first counts
+	}
+	c.seen++
+	s.seen = true
+	hash, err := hex.DecodeString(o.Hash)
+	if err != nil {
+		return err
+	}
+	addr, digest := c.address(o, at)
+	moved := known && s.before && s.url != begin(digest[:])
+	if known && s.hash == begin(hash) && !moved {
+		return c.progress()
+	}
+	c.fresh++
+	if moved {
+		if err := c.leave(key, s.url, at); err != nil {
+			return err
+		}
+	}
+	s.hash, s.url = begin(hash), begin(digest[:])
+	c.byURL[s.url] = at
+	doc := courant.DocumentOf(addr, c.d.source.ID, o)
+	c.waits = append(c.waits, entry{item: doc.Item, offer: doc.Offer, key: key, url: digest, addr: addr, hash: hash})
+	if err := c.flush(); err != nil {
+		return err
+	}
+	return c.progress()
+}
+
+// leave withdraws the page that an offer had before it moved to another address.
+func (c *catalogue) leave(key [16]byte, url uint64, at int32) error {
+	if c.byURL[url] != at {
+		return nil // another offer has it now
+	}
+	delete(c.byURL, url)
+	e := entry{moved: true, key: key, item: courant.Item{Withdrawn: true}}
+	err := c.p.Store.Read(c.ctx, func(r store.Reader) error {
+		var url []byte
+		err := r.Row(itemURL, c.d.source.ID, key[:]).Scan(&url)
+		copy(e.url[:], url)
+		return err
+	})
+	c.waits = append(c.waits, e)
+	return err
+}
+
+func keyDigest(key [16]byte) uint64 {
+	return begin(key[:8]) ^ begin(key[8:])*0x9e3779b97f4a7c15
+}
+
+// address is that of the offer's page: its own, unless another offer of the
+// source has it already; then one made of the catalogue's address and the id.
+func (c *catalogue) address(o *courant.Offer, at int32) (string, [16]byte) {
+	if addr, err := link.Canonical(o.URL); err == nil {
+		digest := link.Digest(addr)
+		if owner, taken := c.byURL[begin(digest[:])]; !taken || owner == at {
+			return addr, digest
+		}
+	}
+	base, _, _ := strings.Cut(c.d.source.URL, "#")
+	mark := "?"
+	if strings.Contains(base, "?") {
+		mark = "&"
+	}
+	addr := base + mark + "offer=" + url.QueryEscape(o.ID)
+	if canonical, err := link.Canonical(addr); err == nil {
+		addr = canonical
+	}
+	return addr, link.Digest(addr)
+}
+
+// progress notes from time to time how far the reading is, for who watches.
+func (c *catalogue) progress() error {
+	if c.seen%noteEvery != 0 {
+		return c.ctx.Err()
+	}
+	return c.p.Store.Write(c.ctx, func(tx *store.Tx) error {
+		if err := c.hold(tx); err != nil {
+			return err
+		}
+		_, err := tx.Exec(noteProgress, c.d.source.ID, c.seen)
+		return err
+	})
+}
+
+const noteEvery = 10_000
+
+// flush writes a batch when there is enough for one.
+func (c *catalogue) flush() error {
+	if !c.whole && len(c.waits) <= fewChanges {
+		return nil
+	}
+	c.whole = true
+	for len(c.waits) >= batchSize {
+		if err := c.batch(c.waits[:batchSize]); err != nil {
+			return err
+		}
+		c.waits = append(c.waits[:0], c.waits[batchSize:]...)
+	}
+	return nil
+}
+
+// batch writes offers and their items; the download stays pending until the last
+// one is there, so that a crash has it read again.
+func (c *catalogue) batch(entries []entry) error {
+	content, err := c.pack(entries)
+	if err != nil {
+		return err
+	}
+	n := c.n
+	err = c.p.Store.Write(c.ctx, func(tx *store.Tx) error {
+		if err := c.hold(tx); err != nil {
+			return err
+		}
+		return c.putBatch(tx, n, entries, content)
+	})
+	c.n++
+	return err
+}
+
+func (c *catalogue) putBatch(tx *store.Tx, n int, entries []entry, content []byte) error {
+	for i := range entries {
+		if err := c.putItem(tx, &entries[i]); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec(putBatch, c.d.source.ID, c.d.asOf, n, tx.Now().Add(turnTime).UnixMilli(), store.Millis(c.d.fetched), content)
+	tx.Emit(flow.BatchReady.Encode(flow.Batch{Source: c.d.source.ID, AsOf: c.d.asOf, N: n}))
+	return err
+}
+
+// putItem notes what the source says of an offer now. Other sources that still
+// have what it withdraws are read again.
+func (c *catalogue) putItem(tx *store.Tx, e *entry) error {
+	if !e.moved {
+		if _, err := tx.Exec(putItem, c.d.source.ID, e.key[:], e.url[:], e.hash, c.d.asOf, e.item.Withdrawn); err != nil {
+			return err
+		}
+	}
+	if e.item.Withdrawn {
+		return askOthers(tx, e.url[:], c.d.source.ID)
+	}
+	return nil
+}
+
+// pack is the content of a batch.
+func (c *catalogue) pack(entries []entry) ([]byte, error) {
+	found := make([]courant.Found, 0, len(entries))
+	for i := range entries {
+		e := &entries[i]
+		f := courant.Found{Key: e.url[:], Address: e.addr, Rank: c.rankOf(e.addr), Withdrawn: e.item.Withdrawn, Hash: e.hash, Title: e.item.Title}
+		if !f.Withdrawn {
+			var err error
+			f.Document, err = pack.Encode(courant.Document{URL: e.addr, Source: c.d.source.ID, Item: e.item, Offer: e.offer})
+			if err != nil {
+				return nil, err
+			}
+		}
+		found = append(found, f)
+	}
+	return pack.Encode(found)
+}
+
+func (c *catalogue) rankOf(addr string) courant.Rank {
+	host := link.Host(addr)
+	r, ok := c.rank[host]
+	if !ok {
+		r = courant.RankOf(c.d.source.Trusted, link.Host(c.d.source.URL), host)
+		c.rank[host] = r
+	}
+	return r
+}
+
+// finish commits the reading: what changed last, what is missing, the validators
+// and the messages.
+func (c *catalogue) finish(r *read.Result) error {
+	keep, warning := c.judge(r)
+	if warning != nil {
+		r.Warnings = append(r.Warnings, *warning)
+	}
+	if c.double > 0 {
+		r.Warnings = append(r.Warnings, courant.Warning{Code: "duplicate-id", Element: "offer",
+			Text: fmt.Sprintf("%d offers have an id that was there before in the file; the first one counts", c.double)})
+	}
+	gone := 0
+	if !keep {
+		var err error
+		if gone, err = c.withdrawMissing(); err != nil {
+			return err
+		}
+	}
+	if c.whole {
+		for len(c.waits) > 0 {
+			n := min(len(c.waits), batchSize)
+			if err := c.batch(c.waits[:n]); err != nil {
+				return err
+			}
+			c.waits = c.waits[n:]
+		}
+	}
+	shrunk := warning != nil && warning.Code == "catalog-shrunk"
+	return c.p.Store.Write(c.ctx, func(tx *store.Tx) error {
+		n, err := tx.Exec(promote, c.d.source.ID, c.d.asOf)
+		if err != nil || n == 0 {
+			return err
+		}
+		for i := range c.waits {
+			if err := c.putItem(tx, &c.waits[i]); err != nil {
+				return err
+			}
+		}
+		if err := c.p.documents(tx, c.d, c.waits); err != nil {
+			return err
+		}
+		if err := c.noteShrunk(tx, shrunk); err != nil {
+			return err
+		}
+		return noteFeed(tx, c.d, &r.Reading, c.seen, c.fresh+gone)
+	})
+}
+
+// judge says whether what is missing from the file is kept, and what the owner is
+// told if that is so against the usual.
+func (c *catalogue) judge(r *read.Result) (keep bool, warning *courant.Warning) {
+	missing, before := c.missing()
+	switch {
+	case missing == 0 || c.d.absence == courant.AbsenceKept:
+		return true, nil
+	case !r.Complete:
+		return true, &courant.Warning{Code: "catalog-cut-off", Element: "offers", Text: fmt.Sprintf(
+			"the file is cut off, so that the %d offers that are missing from it were not withdrawn", missing)}
+	case 2*missing > before && (before >= guardFrom || c.seen == 0) && !c.believed():
+		return true, &courant.Warning{Code: "catalog-shrunk", Element: "offers", Text: fmt.Sprintf(
+			"%d of %d offers are missing from the file; they will be withdrawn if it stays like this for a day", missing, before)}
+	}
+	return false, nil
+}
+
+// believed says that the catalogue has been that small for long enough.
+func (c *catalogue) believed() bool {
+	return !c.d.shrunk.IsZero() && c.p.Store.Now().Sub(c.d.shrunk) >= believeAfter
+}
+
+// noteShrunk notes since when most offers are missing. As long as they are, the
+// catalogue is downloaded whether it has changed or not, to be judged again.
+func (c *catalogue) noteShrunk(tx *store.Tx, shrunk bool) error {
+	since := time.Time{}
+	if shrunk {
+		if since = c.d.shrunk; since.IsZero() {
+			since = tx.Now()
+		}
+	}
+	if _, err := tx.Exec(noteShrunk, c.d.source.ID, store.Millis(since)); err != nil || !shrunk {
+		return err
+	}
+	_, err := tx.Exec(forgetValidators, c.d.source.ID)
+	return err
+}
+
+// withdrawMissing withdraws the offers that are not in the file.
+func (c *catalogue) withdrawMissing() (n int, err error) {
+	var gone []entry
+	err = c.p.Store.Read(c.ctx, func(r store.Reader) error {
+		return r.Rows(func(rows store.Rows) error {
+			var key, hash, url []byte
+			var withdrawn bool
+			if err := rows.Scan(&key, &hash, &url, &withdrawn); err != nil {
+				return err
+			}
+			at, ok := c.byKey[keyDigest([16]byte(key))]
+			if withdrawn || !ok || c.known[at].seen {
+				return nil
+			}
+			e := entry{key: [16]byte(key), hash: []byte{}, item: courant.Item{Withdrawn: true}}
+			copy(e.url[:], url)
+			gone = append(gone, e)
+			return nil
+		}, allItems, c.d.source.ID)
+	})
+	for left := gone; len(left) > 0 && err == nil; {
+		n := min(len(left), batchSize)
+		err = c.batch(left[:n])
+		left = left[n:]
+	}
+	return len(gone), err
+}
+
+// missing is how many offers of before are not in the file.
+func (c *catalogue) missing() (missing, before int) {
+	for i := range c.known {
+		if c.known[i].before {
+			before++
+			if !c.known[i].seen {
+				missing++
+			}
+		}
+	}
+	return missing, before
+}

@@ -1,0 +1,162 @@
+package courant
+
+// Offer is a product of a catalogue. Prices are decimal numbers as texts, with
+// the digits that the shop gave; "" is none. Texts are plain but Description,
+// which is cleaned HTML. URLs are absolute. What no catalogue of a kind has is
+// left out in JSON.
+type Offer struct {
+	ID          string   `json:"id"`
+	GroupID     string   `json:"group_id"` // the model that offers are variants of
+	Type        string   `json:"type"`     // vendor.model, book, …; "" for the plain one
+	Available   bool     `json:"available"`
+	URL         string   `json:"url"`
+	Name        string   `json:"name"` // as it is shown
+	Price       string   `json:"price"`
+	OldPrice    string   `json:"old_price"` // before the discount
+	Currency    string   `json:"currency"`  // ISO 4217
+	CategoryID  string   `json:"category_id"`
+	Category    []string `json:"category"` // names from the root
+	Pictures    []string `json:"pictures"`
+	Vendor      string   `json:"vendor"`
+	VendorCode  string   `json:"vendor_code"`
+	Model       string   `json:"model"`
+	Description string   `json:"description"`
+	Barcodes    []string `json:"barcodes"`
+	Params      []Param  `json:"params"`
+	Hash        string   `json:"hash"` // of the content, hexadecimal; see read/catalog
+
+	Availability    string     `json:"availability,omitempty"` // the shop's own word, like preorder
+	TypePrefix      string     `json:"type_prefix,omitempty"`
+	PriceFrom       bool       `json:"price_from,omitempty"` // the price is the lowest of several
+	Country         string     `json:"country,omitempty"`    // of origin
+	SalesNotes      string     `json:"sales_notes,omitempty"`
+	Condition       string     `json:"condition,omitempty"` // likenew, used, refurbished
+	ConditionReason string     `json:"condition_reason,omitempty"`
+	Age             string     `json:"age,omitempty"`        // for whom, like 6 year
+	Weight          string     `json:"weight,omitempty"`     // with its unit
+	Dimensions      string     `json:"dimensions,omitempty"` // length/width/height, cm
+	Expiry          string     `json:"expiry,omitempty"`
+	VAT             string     `json:"vat,omitempty"`
+	Adult           bool       `json:"adult,omitempty"`
+	Store           *bool      `json:"store,omitempty"` // can be bought in a shop
+	Pickup          *bool      `json:"pickup,omitempty"`
+	Delivery        *bool      `json:"delivery,omitempty"`
+	DeliveryOptions []Shipping `json:"delivery_options,omitempty"`
+	PickupOptions   []Shipping `json:"pickup_options,omitempty"`
+	Outlets         []Outlet   `json:"outlets,omitempty"`
+	MinQuantity     string     `json:"min_quantity,omitempty"`
+	StepQuantity    string     `json:"step_quantity,omitempty"`
+	Warranty        string     `json:"warranty,omitempty"`
+	Recommended     []string   `json:"recommended,omitempty"` // offer ids
+	Sets            []string   `json:"sets,omitempty"`        // ids of the catalogue's sets
+	Details         []Param    `json:"details,omitempty"`     // what the offer's type has: author, days, hall
+}
+
+// Param is a property of an offer: a name may be there several times.
+type Param struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	Unit  string `json:"unit"`
+}
+
+// Shipping is one way to get an offer. Days is a number, a range as "2-4", or "".
+type Shipping struct {
+	Cost        string `json:"cost"`
+	Days        string `json:"days"`
+	OrderBefore string `json:"order_before,omitempty"` // hour of the day
+	Where       string `json:"where,omitempty"`        // country and region
+	Service     string `json:"service,omitempty"`
+}
+
+// Outlet is a shop where an offer is.
+type Outlet struct {
+	ID      string `json:"id"`
+	InStock string `json:"in_stock"`
+	Booking string `json:"booking,omitempty"`
+}
+
+// Category is a node of a catalogue's tree; Parent is "" at the root.
+type Category struct {
+	ID     string `json:"id"`
+	Parent string `json:"parent"`
+	Name   string `json:"name"`
+}
+
+// Currency is one that a catalogue has prices in; Rate is a number or the bank
+// whose rate counts.
+type Currency struct {
+	ID   string `json:"id"`
+	Rate string `json:"rate"`
+	Plus string `json:"plus,omitempty"` // percent on top
+}
+
+// Set is a group of offers that a shop names.
+type Set struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	URL  string `json:"url"`
+}
+
+// Gift is what a promotion gives that is no offer.
+type Gift struct {
+	ID       string   `json:"id"`
+	Name     string   `json:"name"`
+	Pictures []string `json:"pictures"`
+}
+
+// Promo is a promotion of a shop.
+type Promo struct {
+	ID          string         `json:"id"`
+	Type        string         `json:"type"` // gift with purchase, n plus m, promo code, flash discount, bonus card
+	Start       Time           `json:"start"`
+	End         Time           `json:"end"`
+	Description string         `json:"description"`
+	URL         string         `json:"url"`
+	Code        string         `json:"code,omitempty"`
+	Discount    string         `json:"discount,omitempty"` // with its unit or currency
+	Required    string         `json:"required_quantity,omitempty"`
+	Free        string         `json:"free_quantity,omitempty"`
+	Products    []PromoProduct `json:"products"`
+	Gifts       []PromoGift    `json:"gifts"`
+}
+
+// PromoProduct is what a promotion is for: an offer or a category.
+type PromoProduct struct {
+	Offer    string `json:"offer,omitempty"`
+	Category string `json:"category,omitempty"`
+	Price    string `json:"price,omitempty"` // with the discount
+}
+
+// PromoGift is what a promotion gives: an offer or a gift.
+type PromoGift struct {
+	Offer string `json:"offer,omitempty"`
+	Gift  string `json:"gift,omitempty"`
+}
+
+// Shop is what a catalogue says of itself beside its offers.
+type Shop struct {
+	Company         string     `json:"company,omitempty"`
+	Phone           string     `json:"phone,omitempty"`
+	Email           string     `json:"email,omitempty"`
+	Platform        string     `json:"platform,omitempty"`
+	Currencies      []Currency `json:"currencies,omitempty"`
+	DeliveryOptions []Shipping `json:"delivery_options,omitempty"`
+	PickupOptions   []Shipping `json:"pickup_options,omitempty"`
+	Sets            []Set      `json:"sets,omitempty"`
+	Gifts           []Gift     `json:"gifts,omitempty"`
+	Promos          []Promo    `json:"promos,omitempty"`
+}
+
+// SitemapURL is an entry of a sitemap.
+type SitemapURL struct {
+	Loc       string   `json:"loc"`
+	Modified  Time     `json:"lastmod"`
+	Changes   string   `json:"changefreq,omitempty"`
+	Priority  string   `json:"priority,omitempty"`
+	Title     string   `json:"title,omitempty"` // of news
+	Name      string   `json:"publication,omitempty"`
+	Language  string   `json:"language,omitempty"`
+	Published Time     `json:"published"`
+	Images    []string `json:"images,omitempty"`
+	Videos    []string `json:"videos,omitempty"`
+}
