@@ -1,6 +1,6 @@
 // Package when reads dates as the web writes them: RFC 822 and 1123 in all
 // their variants, RFC 3339, ISO 8601 and its profiles, and dates with the names
-// of months in a dozen languages. It does not allocate, ignores the weekday,
+// of months in two dozen languages. It does not allocate, ignores the weekday,
 // which is often wrong, and refuses what is no date rather than guess.
 package when
 
@@ -45,6 +45,7 @@ type parser struct {
 	month int
 	day   int
 	bad   bool
+	vague bool // the month may be a weekday
 
 	timed             bool
 	hour, minute, sec int
@@ -119,7 +120,7 @@ func (p *parser) number() {
 		p.clock(v)
 	case p.afterT && !p.timed && (n == 2 || n == 4 || n == 6):
 		p.compactClock(v, n)
-	case (c == '-' || c == '/' || c == '.') && p.year == 0 && p.month == -1 && p.digitAt(p.i+1):
+	case (c == '-' || c == '/' || c == '.') && p.year == 0 && (p.month == -1 || p.vague) && p.digitAt(p.i+1):
 		p.dashed(v, n, c)
 	case n == 14:
 		p.compactDate(v / 1000000)

@@ -3,6 +3,8 @@ package when
 import (
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // word reads a run of letters: month, weekday, zone, T, AM, PM, or nothing.
@@ -31,21 +33,17 @@ func (p *parser) word() {
 	}
 }
 
-// lowered appends w in lower case: ASCII, Cyrillic and Latin-1 letters.
+// lowered appends w in lower case.
 func lowered(buf []byte, w string) []byte {
-	for i := 0; i < len(w); i++ {
-		c := w[i]
+	for _, c := range w {
 		switch {
 		case c >= 'A' && c <= 'Z':
-			c |= 0x20
-		case c >= 0x80 && i > 0 && w[i-1] == 0xd0 && c >= 0x90 && c <= 0x9f: // А-П
-			c += 0x20
-		case c >= 0x80 && i > 0 && w[i-1] == 0xd0 && c >= 0xa0 && c <= 0xaf: // Р-Я
-			buf[len(buf)-1], c = 0xd1, c-0x20
-		case i > 0 && w[i-1] == 0xc3 && c >= 0x80 && c <= 0x9e: // À-Þ
-			c += 0x20
+			buf = append(buf, byte(c)|0x20)
+		case c < utf8.RuneSelf:
+			buf = append(buf, byte(c))
+		default:
+			buf = utf8.AppendRune(buf, unicode.ToLower(c))
 		}
-		buf = append(buf, c)
 	}
 	return buf
 }
@@ -88,8 +86,9 @@ func (p *parser) suffix(w string) bool {
 
 // nameWord takes a month, or after the time a zone; other words say nothing.
 func (p *parser) nameWord(lower []byte) {
-	if m := monthOf(lower); m > 0 && p.month == -1 {
+	if m := monthOf(lower); m > 0 && (p.month == -1 || p.vague) {
 		p.month = m
+		p.vague = p.day == 0 && isAmbiguous(string(lower))
 		return
 	}
 	if !p.timed || p.numeric {

@@ -97,7 +97,7 @@ func (r *reader) entry() {
 // source or of the feed if it names none.
 func (r *reader) lastEntry(d *draft) {
 	if d.unpublished {
-		r.here("draft", "an entry says that it is a draft; it was left out")
+		r.here("draft", "an entry says that it is a draft; it was left out until it is published")
 		return
 	}
 	if len(d.item.Authors) == 0 && len(d.author) == 0 {
@@ -111,6 +111,7 @@ func (r *reader) entryElement(d *draft) {
 	s := &r.scan
 	outer := d.scope
 	d.scope = r.inherit(outer)
+	r.inline = d.scope.base
 	switch {
 	case isAtom(s.Name):
 		r.atomChild(d, s.Name.Local)
@@ -129,35 +130,67 @@ func (r *reader) atomChild(d *draft, local string) {
 	s, it := &r.scan, &d.item
 	switch local {
 	case "title":
-		if lang := d.scope.lang; it.Title == "" {
-			it.Title = r.atomText()
-			it.Language = firstOf(it.Language, lang)
-		}
+		r.atomTitle(d)
 	case "id":
-		d.id = firstOf(d.id, r.whole(atomStop))
+		d.id = firstOf(d.id, r.atomID(d))
 	case "link":
 		r.atomLink(d)
-	case "published", "issued", "created":
-		r.setDate(&it.Published, s.Inner(atomStop))
+	case "published":
+		r.atomDate(&it.Published, &d.publishedRank, 3)
+	case "issued":
+		r.atomDate(&it.Published, &d.publishedRank, 2)
+	case "created":
+		r.atomDate(&it.Published, &d.publishedRank, 1)
 	case "updated", "modified":
-		r.setDate(&it.Updated, s.Inner(atomStop))
+		r.atomDate(&it.Updated, &d.updatedRank, 1)
 	case "author", "contributor":
-		if p := r.atomPerson(); local == "author" && p != (courant.Person{}) {
+		if p := r.atomPerson(d.scope); local == "author" && p != (courant.Person{}) {
 			it.Authors = addPerson(it.Authors, p)
 		}
 	case "summary", "subtitle", "tagline":
-		html, base := r.atomMarkup(d)
+		html, base := r.atomMarkup(r.ownBase(d))
 		d.summary.offer(html, base, 3)
 	case "content":
 		r.atomContent(d)
 	case "category":
 		r.atomCategory(&it.Categories)
 	case "rights", "copyright":
-		it.Rights = r.atomText()
+		it.Rights = firstOf(it.Rights, r.atomNote(d.scope.base))
 	case "source":
 		r.atomSource(d)
 	default:
 		s.Skip(atomStop)
+	}
+}
+
+// atomID takes an identifier; a path, which it must not be, is that of the page.
+func (r *reader) atomID(d *draft) string {
+	id := r.whole(atomStop)
+	if strings.HasPrefix(id, "/") {
+		return firstOf(d.address(id), id)
+	}
+	return id
+}
+
+// atomTitle takes the first title; the language of the title is that of the
+// entry, also if it says that it is none.
+func (r *reader) atomTitle(d *draft) {
+	if d.item.Title != "" {
+		r.scan.Skip(atomStop)
+		return
+	}
+	_, said := r.scan.LookupAttr("xml:lang")
+	d.noLang = said && d.scope.lang == ""
+	d.item.Language = firstOf(d.item.Language, d.scope.lang)
+	d.item.Title = r.atomText()
+}
+
+// atomDate takes the last of the dates of the highest rank.
+func (r *reader) atomDate(t *courant.Time, had *int, rank int) {
+	var read courant.Time
+	r.setDate(&read, r.scan.Inner(atomStop))
+	if !read.IsZero() && rank >= *had {
+		*t, *had = read, rank
 	}
 }
 
@@ -167,7 +200,12 @@ func (r *reader) atomLink(d *draft) {
 	rel := strings.ToLower(strings.TrimSpace(s.Attr("rel")))
 	rel = strings.TrimPrefix(rel, "http://www.iana.org/assignments/relation/")
 	kind, length := strings.ToLower(s.Attr("type")), s.Attr("length")
-	href := d.address(s.Attr("href"))
+	var href string
+	if rel == "" || rel == "alternate" {
+		href = r.pageLink(d.scope.base, s.Attr("href"))
+	} else {
+		href = d.address(s.Attr("href"))
+	}
 	s.Skip(atomStop)
 	if href == "" {
 		return
@@ -191,7 +229,7 @@ func (r *reader) atomLink(d *draft) {
 func (r *reader) atomContent(d *draft) {
 	src := d.address(r.scan.Attr("src"))
 	kind := strings.ToLower(r.scan.Attr("type"))
-	html, base := r.atomMarkup(d)
+	html, base := r.atomMarkup(r.ownBase(d))
 	switch {
 	case src != "" && (strings.HasPrefix(kind, "image/") || strings.HasPrefix(kind, "video/") || strings.HasPrefix(kind, "audio/")):
 		d.enclosure(src, kind, "")

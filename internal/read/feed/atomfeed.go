@@ -15,19 +15,19 @@ func (r *reader) feedElement() {
 	case "title":
 		f.Title = firstOf(f.Title, r.atomText())
 	case "subtitle", "tagline":
-		f.Description = firstOf(f.Description, r.atomText())
+		f.Description = firstOf(f.Description, r.atomNote(r.inherit(r.scope).base))
 	case "link":
 		r.feedLink()
 	case "updated", "modified":
 		r.setDate(&f.Updated, s.Inner(atomStop))
 	case "author":
-		if p := r.atomPerson(); p != (courant.Person{}) {
+		if p := r.atomPerson(r.scope); p != (courant.Person{}) {
 			f.Authors = addPerson(f.Authors, p)
 		}
 	case "category":
 		r.atomCategory(&f.Categories)
 	case "rights", "copyright":
-		f.Rights = firstOf(f.Rights, r.atomText())
+		f.Rights = firstOf(f.Rights, r.atomNote(r.inherit(r.scope).base))
 	case "logo":
 		f.Image = firstOf(resolve(r.scope.base, s.Inner(atomStop)), f.Image)
 	case "icon":
@@ -54,6 +54,8 @@ func (r *reader) feedLink() {
 		}
 	case "self":
 		f.Self = firstOf(f.Self, strings.Clone(href))
+	case "next", "prev-archive": // older entries, as RFC 5005 has them
+		f.Next = firstOf(f.Next, strings.Clone(href))
 	case "hub":
 		if len(f.Hubs) < maxList {
 			f.Hubs = append(f.Hubs, strings.Clone(href))
@@ -61,10 +63,10 @@ func (r *reader) feedLink() {
 	}
 }
 
-// atomPerson reads a person construct.
-func (r *reader) atomPerson() courant.Person {
+// atomPerson reads a person construct inside of a scope.
+func (r *reader) atomPerson(outer scope) courant.Person {
 	s := &r.scan
-	base := r.inherit(r.scope).base
+	base := r.inherit(outer).base
 	var p courant.Person
 	text := ""
 	s.Children(atomStop, func() {
@@ -95,14 +97,17 @@ func orText(p courant.Person, text string) courant.Person {
 	return p
 }
 
-// atomSource reads the feed that an entry was copied from: its authors.
+// atomSource reads the feed that an entry was copied from: its authors and
+// rights, which are those of the entry if it names none.
 func (r *reader) atomSource(d *draft) {
 	s := &r.scan
 	s.Children(isEntry, func() {
 		switch {
 		case s.Kind() != xmlscan.Start:
 		case s.Name.Local == "author":
-			d.author = addPerson(d.author, r.atomPerson())
+			d.author = addPerson(d.author, r.atomPerson(d.scope))
+		case s.Name.Local == "rights":
+			d.rights = firstOf(d.rights, r.atomNote(r.inherit(d.scope).base))
 		default:
 			s.Skip(isEntry)
 		}

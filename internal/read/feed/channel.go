@@ -25,13 +25,13 @@ func (r *reader) channelElement() {
 		f.Title = firstOf(f.Title, plain(s.Inner(channelChild)))
 	case "link":
 		r.channelLink()
-	case "description", "tagline", "subtitle":
-		f.Description = firstOf(f.Description, plain(s.Inner(channelChild)))
+	case "description", "tagline", "subtitle", "abstract":
+		f.Description = firstOf(f.Description, r.channelNote())
 	case "language":
 		f.Language = line(s.Inner(channelChild))
 		r.scope.lang = firstOf(r.scope.lang, f.Language)
 	case "copyright":
-		f.Rights = firstOf(f.Rights, plain(s.Inner(channelChild)))
+		f.Rights = firstOf(f.Rights, r.channelNote())
 	case "lastbuilddate", "pubdate":
 		last := s.Name.Local == "lastbuilddate"
 		var t courant.Time
@@ -48,19 +48,32 @@ func (r *reader) channelElement() {
 		r.ttl(s.Inner(channelChild))
 	case "image":
 		r.channelImage()
+	case "logo":
+		f.Image = firstOf(f.Image, resolve(r.scope.base, s.Attr("href")))
+		s.Skip(channelChild)
 	default:
 		s.Skip(isItem)
 	}
+}
+
+// channelNote reads a text of the channel as HTML that may be shown.
+func (r *reader) channelNote() string {
+	base := r.inherit(r.scope).base
+	return r.note(r.scan.Inner(channelChild), base)
 }
 
 // channelLink takes text, or an attribute as Atom writes it.
 func (r *reader) channelLink() {
 	s, f := &r.scan, &r.out.Feed
 	if _, ok := s.LookupAttr("href"); ok {
+		if s.Attr("rel") == "" && s.Attr("type") == "" {
+			f.Link = "" // says more plainly than text that it is a link
+		}
 		r.feedLink()
 		return
 	}
-	f.Link = firstOf(f.Link, resolve(r.inherit(r.scope).base, s.Inner(channelChild)))
+	base := r.inherit(r.scope).base
+	f.Link = firstOf(f.Link, r.pageLink(base, s.Inner(channelChild)))
 }
 
 // ttl is in minutes; nonsense is left out.
@@ -86,8 +99,12 @@ func (r *reader) channelImage() {
 
 // feedModule reads what extensions say of a feed.
 func (r *reader) feedModule() {
-	s, f := &r.scan, &r.out.Feed
+	s := &r.scan
 	switch name := s.Name; {
+	case name.Space == "itunes" && name.Local == "owner", name.Space == "media" && name.Local == "group":
+		// what is in it belongs to the feed
+	case name.Space == "itunes" && (name.Local == "name" || name.Local == "email"):
+		r.podcastOwner(name.Local == "email")
 	case name.Space == "dc" || name.Space == "itunes":
 		r.feedWords(name.Local)
 	case name.Space == "sy" && name.Local == "updateperiod":
@@ -96,9 +113,41 @@ func (r *reader) feedModule() {
 	case name.Space == "sy" && name.Local == "updatefrequency":
 		r.frequency = int64(number(s.Inner(channelChild)))
 		r.setTTL()
-	case name.Space == "media" && name.Local == "thumbnail":
+	case name.Space == "media":
+		r.feedMedia(name.Local)
+	default:
+		s.Skip(isItem)
+	}
+}
+
+// podcastOwner reads who publishes a podcast, in two elements. It counts where
+// the feed names nobody else, and completes the one of that name.
+func (r *reader) podcastOwner(mail bool) {
+	p, text := &r.owner, line(r.scan.Inner(channelChild))
+	if mail && isMail(text) {
+		p.Email = firstOf(p.Email, text)
+	} else if !mail {
+		p.Name = firstOf(p.Name, text)
+	}
+}
+
+// feedMedia reads what Media RSS says of all items of a channel.
+func (r *reader) feedMedia(local string) {
+	s, f := &r.scan, &r.out.Feed
+	switch local {
+	case "thumbnail":
 		f.Image = firstOf(f.Image, resolve(r.scope.base, s.Attr("url")))
 		s.Skip(channelChild)
+	case "title":
+		f.Title = firstOf(f.Title, plain(s.Inner(channelChild)))
+	case "description":
+		f.Description = firstOf(f.Description, r.channelNote())
+	case "copyright":
+		f.Rights = firstOf(f.Rights, r.channelNote())
+	case "category":
+		f.Categories = addWord(f.Categories, s.Inner(channelChild))
+	case "keywords":
+		f.Categories = addWords(f.Categories, s.Inner(channelChild))
 	default:
 		s.Skip(isItem)
 	}
@@ -114,24 +163,28 @@ func (r *reader) feedWords(local string) {
 		if p, ok := person(s.Inner(channelChild)); ok {
 			f.Authors = addPerson(f.Authors, p)
 		}
-	case "date":
+	case "date", "modified":
 		r.setDate(&f.Updated, s.Inner(channelChild))
+	case "keywords":
+		f.Categories = addWords(f.Categories, s.Inner(channelChild))
 	case "subject":
 		f.Categories = addWord(f.Categories, s.Inner(channelChild))
 	case "category":
-		word := s.Attr("text")
-		s.Skip(channelChild)
-		f.Categories = addWord(f.Categories, word)
+		if word := s.Attr("text"); word != "" {
+			f.Categories = addWord(f.Categories, word) // others may be inside
+			return
+		}
+		f.Categories = addWord(f.Categories, s.Inner(channelChild))
 	case "language":
 		f.Language = firstOf(f.Language, line(s.Inner(channelChild)))
 		r.scope.lang = firstOf(r.scope.lang, f.Language)
 	case "rights":
-		f.Rights = firstOf(f.Rights, plain(s.Inner(channelChild)))
+		f.Rights = firstOf(f.Rights, r.channelNote())
 	case "description", "summary", "subtitle":
-		f.Description = firstOf(f.Description, plain(s.Inner(channelChild)))
+		f.Description = firstOf(f.Description, r.channelNote())
 	case "image":
-		f.Image = firstOf(f.Image, resolve(r.scope.base, s.Attr("href")))
-		s.Skip(channelChild)
+		url := firstOf(s.Attr("href"), s.Attr("url"))
+		f.Image = firstOf(f.Image, resolve(r.scope.base, firstOf(url, s.Inner(channelChild))))
 	default:
 		s.Skip(channelChild)
 	}

@@ -8,12 +8,13 @@ import (
 	"github.com/courant-platform/courant/internal/kit/markup"
 )
 
-// atomMarkup reads a text construct as HTML.
-func (r *reader) atomMarkup(d *draft) (html, base string) {
-	base = r.ownBase(d)
+// atomMarkup reads a text construct as HTML; base, which is returned, is what
+// its addresses are relative to unless elements in it know better.
+func (r *reader) atomMarkup(base string) (html, _ string) {
 	kind, encoded := r.textKind()
 	switch {
 	case kind == "xhtml":
+		r.inline = firstOf(base, r.opt.URL)
 		return unwrap(r.scan.InnerXHTML(atomStop)), base
 	case encoded:
 		return decodeBase64(r.scan.Inner(atomStop), kind), base
@@ -88,6 +89,24 @@ func decodeBase64(s, kind string) string {
 // escaped makes HTML of text.
 func escaped(s string) string { return html.EscapeString(s) }
 
+// atomNote reads a text construct of a feed or entry as HTML that may be shown.
+// base is what its addresses are relative to.
+func (r *reader) atomNote(base string) string {
+	html, base := r.atomMarkup(base)
+	return r.note(html, base)
+}
+
+// note cleans a text of a line or two, such as a description or rights.
+func (r *reader) note(html, base string) string {
+	html = strings.TrimSpace(html)
+	if len(html) > 4*maxLine {
+		r.here("too-long", "a text is too long; its end was left out")
+		html = strings.ToValidUTF8(html[:4*maxLine], "")
+	}
+	out, _ := r.cleaned(piece{html: html}, base)
+	return out
+}
+
 // atomText reads a text construct as one line of plain text.
 func (r *reader) atomText() string {
 	switch kind, encoded := r.textKind(); {
@@ -105,7 +124,7 @@ func (r *reader) atomText() string {
 func unwrap(s string) string {
 	s = strings.TrimSpace(s)
 	open := strings.IndexByte(s, '>')
-	if !strings.HasPrefix(s, "<div") || !strings.HasSuffix(s, "</div>") || open < 0 {
+	if !strings.HasPrefix(s, "<div") || !strings.HasSuffix(s, "</div>") || open < 0 || open+1 > len(s)-len("</div>") {
 		return s
 	}
 	inner := s[open+1 : len(s)-len("</div>")]

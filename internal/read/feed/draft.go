@@ -30,6 +30,10 @@ type draft struct {
 	thumb       string // a small picture, for want of others
 	movies      []string
 	date        courant.Time // from another module
+	rights      string       // of the feed that it was copied from
+	noLang      bool         // the language is said to be none
+
+	publishedRank, updatedRank int
 }
 
 // piece is markup and what its addresses are relative to.
@@ -49,12 +53,15 @@ func (p *piece) offer(html, base string, rank int) {
 // add finishes an item and appends it.
 func (r *reader) add(d *draft) {
 	it := &d.item
-	it.Title = line(firstOf(it.Title, d.title))
+	it.Title = r.titleLine(firstOf(it.Title, d.title))
 	it.ID = line(it.ID)
-	it.Link = firstOf(it.Link, d.guidLink)
+	it.Link = firstOf(it.Link, d.guidLink, resolve("", d.id))
 	it.ID = firstOf(it.ID, line(d.id), it.Link)
 	it.Base = d.scope.base
-	it.Language = firstOf(it.Language, d.scope.lang)
+	if !d.noLang {
+		it.Language = firstOf(it.Language, d.scope.lang)
+	}
+	it.Rights = firstOf(it.Rights, d.rights)
 	if len(it.Authors) == 0 {
 		it.Authors = d.author
 	}
@@ -66,8 +73,29 @@ func (r *reader) add(d *draft) {
 	if it.ID == "" {
 		it.ID = it.Hash
 	}
+	complete(it)
 	keep(it)
 	r.out.Items = append(r.out.Items, *it)
+}
+
+// complete fills what readers of an item look for and the source has under
+// another name. It comes after the hash, so that the date of a change does not
+// count as one.
+func complete(it *courant.Item) {
+	if it.Content == "" {
+		it.Content = it.Summary
+	}
+	if it.Published.IsZero() && !it.Withdrawn {
+		it.Published = it.Updated
+	}
+}
+
+// titleLine makes a title of text, and says if it is too long for one.
+func (r *reader) titleLine(s string) string {
+	if len(s) > maxLine {
+		r.here("too-long", "the title of an item is too long; its end was left out")
+	}
+	return line(s)
 }
 
 // markup cleans summary and content, and lists pictures and videos.
@@ -167,10 +195,42 @@ func resolve(base, ref string) string {
 	case "", "n/a", "none", "null", "undefined", "#", "-":
 		return ""
 	}
-	if strings.ContainsAny(ref, "<>") || strings.Contains(ref, " ") && !strings.Contains(ref, "/") {
-		return "" // prose
+	if strings.ContainsAny(ref, "<>") || isProse(ref) {
+		return ""
 	}
-	return link.Resolve(base, ref)
+	url := link.Resolve(base, ref)
+	if len(url) == len(ref)+1 && url[:len(ref)] == ref {
+		return ref // a host alone: as its author spells it
+	}
+	return url
+}
+
+// isProse says whether text has words before its first slash, as no path has.
+func isProse(ref string) bool {
+	first, _, slash := strings.Cut(ref, "/")
+	blanks := strings.Count(first, " ")
+	return blanks > 1 || blanks == 1 && (!slash || strings.Contains(ref, "://"))
+}
+
+// pageLink resolves the link of a page. Of a link that holds more than an
+// address, such as markup or prose, the address is taken.
+func (r *reader) pageLink(base, text string) string {
+	text = strings.ReplaceAll(strings.TrimSpace(text), "&amp;", "&") // escaped once too often
+	if url := resolve(base, text); url != "" || text == "" {
+		return url
+	}
+	if i := strings.Index(text, "http"); i > 0 {
+		end := strings.IndexAny(text[i:], " \t\r\n\"'<>")
+		if end < 0 {
+			end = len(text) - i
+		}
+		if url := resolve("", text[i:i+end]); url != "" {
+			r.here("bad-link", "a link holds more than an address; only the address was taken")
+			return url
+		}
+	}
+	r.here("bad-link", "a link is no address of the web and was left out; write the full address of the page and nothing else")
+	return ""
 }
 
 // enclosure adds a file, with its type from its name if none is given.

@@ -1,13 +1,15 @@
-// Package feed reads news feeds (RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0) into
-// the vocabulary: bytes in, a Reading out, no I/O. It reads what can be read: a
+// Package feed reads news feeds (RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, JSON
+// Feed, CDF) into the vocabulary: bytes in, a Reading out, no I/O. It reads what can be read: a
 // bad byte costs a warning, a cut-off feed its last item, and only a document
 // that is no feed at all an error.
 //
 // An item's Hash is the hexadecimal form of the first 16 bytes of the SHA-256
 // over the version of this reader and the item's title, link, summary, content,
 // authors, categories, enclosures, images, videos, date of publication and
-// whether it is withdrawn, each with its length before it. Neither the date of
-// change nor the order of items counts.
+// whether it is withdrawn. Neither the date of change nor the order of items,
+// categories, enclosures and pictures counts, nor do blanks, counters of views
+// and comments, advertisements, and what addresses hold of tracking, sessions,
+// signatures and random numbers.
 package feed
 
 import (
@@ -22,7 +24,7 @@ import (
 
 // Version is the version of the reader: a change of what it makes of the same
 // bytes makes all hashes new.
-const Version = 1
+const Version = 2
 
 // The bounds of one feed.
 const (
@@ -57,7 +59,7 @@ func Read(body []byte, opt Options) (*courant.Reading, error) {
 		r.out.WellFormed = false
 		r.warn("encoding", 0, "", "the text is "+name+", or has bytes that are not; declare what it is")
 	}
-	err := r.read()
+	err := r.read(isBinary(body, name))
 	r.finish()
 	return r.out, err
 }
@@ -72,11 +74,14 @@ type reader struct {
 	rss   bool // the dialect is one of RSS
 	scope scope
 	based bool // an xml:base was seen
-	turbo bool // what is of Turbo RSS was seen
+	// what an xml:base inside of markup is relative to
+	inline string
+	turbo  bool // what is of Turbo RSS was seen
 
 	feedLinkKind      string // media type of the feed's link
 	period, frequency int64  // of the syndication module
 	synced            bool   // the TTL comes from them
+	owner             courant.Person
 
 	faults []fault
 	counts map[string]int
@@ -93,16 +98,16 @@ type fault struct {
 }
 
 // read tells the dialects apart; each has its own file.
-func (r *reader) read() error {
+func (r *reader) read(binary bool) error {
 	kind, at := sniff(r.src)
-	r.scan = xmlscan.Scanner{Source: r.src[at:], Space: r.space, Report: func(f xmlscan.Fault) {
+	r.scan = xmlscan.Scanner{Source: r.src[at:], Space: r.space, Rebase: r.rebase, Report: func(f xmlscan.Fault) {
 		r.out.WellFormed = false
 		r.warn(f.Code, at+f.Offset, f.Element, f.Text)
 	}}
 	r.scope.base = r.opt.URL
 	if at > 0 {
 		r.out.WellFormed = false
-		r.warn("junk-before", 0, "", "there is something before the feed; it was skipped")
+		r.warn("junk-before", 0, "", "there is something before the feed that was skipped; remove it")
 	}
 	switch kind {
 	case kindEmpty:
@@ -112,12 +117,24 @@ func (r *reader) read() error {
 		return r.readRSS()
 	case kindAtom:
 		return r.readAtom()
+	case kindJSON:
+		return r.readJSON(at)
+	case kindService:
+		r.out.Links = collections(r.src, r.opt.URL)
+		return courant.Errorf(courant.Invalid, "not_a_feed: this is an Atom service document that offers %d feeds", len(r.out.Links))
+	case kindText, kindOther:
+		if binary {
+			kind = kindBinary
+		}
 	case kindHTML:
 		r.out.Links = offered(r.src, r.opt.URL)
 		return courant.Errorf(courant.Invalid, "not_a_feed: this is an HTML page that offers %d feeds", len(r.out.Links))
 	}
 	return courant.Errorf(courant.Invalid, "not_a_feed: this is %s", kind)
 }
+
+// rebase resolves addresses inside of markup that has an xml:base.
+func (r *reader) rebase(base, ref string) string { return resolve(firstOf(base, r.inline), ref) }
 
 // warn notes what was healed or left out, up to a bound for each kind.
 func (r *reader) warn(code string, offset int, element, text string) {
@@ -153,7 +170,11 @@ func (r *reader) finish() {
 		f.Line, f.Column = line, column
 		r.out.Warnings = append(r.out.Warnings, f.Warning)
 	}
-	keepFeed(&r.out.Feed)
+	f := &r.out.Feed
+	if r.owner != (courant.Person{}) && (len(f.Authors) == 0 || f.Authors[0].Name == r.owner.Name) {
+		f.Authors = addPerson(f.Authors, r.owner)
+	}
+	keepFeed(f)
 }
 
 // full says whether no more items are taken.
@@ -161,7 +182,7 @@ func (r *reader) full() bool {
 	if len(r.out.Items) < r.opt.MaxItems {
 		return false
 	}
-	r.here("too-many-items", "the feed has more items than are read; the others were left out")
+	r.here("too-many-items", "the feed has more items than are read and the others were left out; give fewer at a time")
 	return true
 }
 
@@ -172,5 +193,5 @@ func (r *reader) after() {
 		return
 	}
 	r.out.WellFormed = false
-	r.warn("junk-after", len(r.src)-len(rest), "", "there is something after the feed; it was ignored")
+	r.warn("junk-after", len(r.src)-len(rest), "", "there is something after the feed that was ignored; remove it")
 }

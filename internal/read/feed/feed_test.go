@@ -124,7 +124,7 @@ func TestAnHTMLPageTellsItsFeeds(t *testing.T) {
 
 func TestWarningsHaveTheirPlace(t *testing.T) {
 	r := read(t, "<rss><channel>\n<item><title>ёё & x</title>\n <pubDate>never</pubDate></item></channel></rss>")
-	if len(r.Warnings) != 2 || r.Warnings[0].Line != 2 || r.Warnings[1] != (courant.Warning{Code: "bad-date", Line: 3, Column: 16,
+	if len(r.Warnings) != 2 || r.Warnings[0].Line != 2 || r.Warnings[0].Column != 17 || r.Warnings[0].Element != "title" || r.Warnings[1] != (courant.Warning{Code: "bad-date", Line: 3, Column: 16,
 		Element: "pubDate", Text: r.Warnings[1].Text}) {
 		t.Errorf("%+v", r.Warnings)
 	}

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"strings"
 	"time"
@@ -13,19 +14,21 @@ import (
 func (h *hasher) hash(it *courant.Item) string {
 	h.buf = h.buf[:0]
 	h.number(Version)
-	h.text(it.Title, it.Link, it.Summary, it.Content)
+	h.text(it.Title, stable(it.Link))
+	h.html(it.Summary)
+	h.html(it.Content)
 	h.number(len(it.Authors))
 	for _, a := range it.Authors {
 		h.text(a.Name, a.Email, a.URL)
 	}
-	h.list(it.Categories)
-	h.number(len(it.Enclosures))
-	for _, e := range it.Enclosures {
-		h.text(e.URL, e.Type)
+	h.set(len(it.Categories), func(i int) { h.text(it.Categories[i]) })
+	h.set(len(it.Enclosures), func(i int) {
+		e := &it.Enclosures[i]
+		h.text(stable(e.URL), e.Type)
 		h.number(int(e.Length))
-	}
-	h.list(it.Images)
-	h.list(it.Videos)
+	})
+	h.set(len(it.Images), func(i int) { h.text(stable(it.Images[i])) })
+	h.set(len(it.Videos), func(i int) { h.text(stable(it.Videos[i])) })
 	if it.Published.IsZero() {
 		h.text("")
 	} else {
@@ -60,10 +63,21 @@ func (h *hasher) text(fields ...string) {
 	}
 }
 
-// list appends a list with its length.
-func (h *hasher) list(l []string) {
-	h.number(len(l))
-	h.text(l...)
+// set appends n things, each of which f appends, so that their order does not
+// count: the sum of their digests.
+func (h *hasher) set(n int, f func(i int)) {
+	start, sum := len(h.buf), uint64(0)
+	for i := range n {
+		f(i)
+		digest := uint64(14695981039346656037) // FNV-1a
+		for _, c := range h.buf[start:] {
+			digest = (digest ^ uint64(c)) * 1099511628211
+		}
+		sum += digest ^ digest>>32
+		h.buf = h.buf[:start]
+	}
+	h.number(n)
+	h.buf = binary.LittleEndian.AppendUint64(h.buf, sum)
 }
 
 // keep copies the strings of an item that may be parts of the source, so that
@@ -84,7 +98,7 @@ func keep(it *courant.Item) {
 
 // keepFeed does the same for a feed.
 func keepFeed(f *courant.Feed) {
-	for _, s := range [...]*string{&f.Title, &f.Link, &f.Description, &f.Language, &f.Rights, &f.Self, &f.Image} {
+	for _, s := range [...]*string{&f.Title, &f.Link, &f.Description, &f.Language, &f.Rights, &f.Self, &f.Next, &f.Image} {
 		*s = strings.Clone(*s)
 	}
 	keepPeople(&f.Authors)

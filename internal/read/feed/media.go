@@ -38,6 +38,20 @@ func (r *reader) mediaWords(d *draft) {
 			html = escaped(html)
 		}
 		d.summary.offer(html, r.ownBase(d), 1)
+	case "category":
+		word := s.Attr("label")
+		text := s.Inner(itemChild)
+		d.item.Categories = addWord(d.item.Categories, firstOf(word, text))
+	case "keywords":
+		d.item.Categories = addWords(d.item.Categories, s.Inner(itemChild))
+	case "credit":
+		role := strings.ToLower(s.Attr("role"))
+		p, ok := person(s.Inner(itemChild))
+		if ok && (role == "author" || role == "writer" || role == "reporter") {
+			d.author = addPerson(d.author, p)
+		}
+	case "copyright":
+		d.rights = firstOf(d.rights, r.itemNote(d))
 	default:
 		s.Skip(isItem)
 	}
@@ -91,6 +105,8 @@ func (r *reader) mediaContent(d *draft, best *mediaFile) {
 	case url == "":
 	case strings.HasPrefix(kind, "image") && score > best.pictureScore:
 		best.picture, best.pictureScore = url, score
+	case strings.HasPrefix(kind, "audio"):
+		d.enclosure(s.Attr("url"), strings.ToLower(s.Attr("type")), s.Attr("fileSize"))
 	case strings.HasPrefix(kind, "video") && score > best.movieScore:
 		best.movie, best.movieScore = url, score
 	}

@@ -27,7 +27,7 @@ func (r *reader) setDate(t *courant.Time, text string) {
 		r.here("bad-date", "a date cannot be read; write it as RFC 822 or RFC 3339 say")
 		return
 	case !zoned:
-		r.here("date-without-zone", "a date has no time zone; it was read as UTC")
+		r.here("date-without-zone", "a date has no time zone and was read as UTC; write the zone")
 	}
 	t.Time = v
 }
@@ -106,7 +106,7 @@ func (r *reader) dublinCore(d *draft) {
 	case "language":
 		it.Language = firstOf(it.Language, line(s.Inner(itemChild)))
 	case "rights":
-		it.Rights = firstOf(it.Rights, plain(s.Inner(itemChild)))
+		it.Rights = firstOf(it.Rights, r.itemNote(d))
 	default:
 		s.Skip(itemChild)
 	}
@@ -127,8 +127,10 @@ func (r *reader) itunesChild(d *draft) {
 		html := s.Inner(itemChild)
 		d.summary.offer(html, r.ownBase(d), 1)
 	case "image":
-		d.thumb = firstOf(d.thumb, d.address(s.Attr("href")))
-		s.Skip(itemChild)
+		url := firstOf(s.Attr("href"), s.Attr("url"))
+		d.thumb = firstOf(d.thumb, d.address(firstOf(url, s.Inner(itemChild))))
+	case "keywords":
+		d.item.Categories = addWords(d.item.Categories, s.Inner(itemChild))
 	default:
 		s.Skip(itemChild)
 	}

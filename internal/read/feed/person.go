@@ -30,6 +30,9 @@ func person(s string) (courant.Person, bool) {
 	if first, rest, ok := strings.Cut(s, " "); ok && isMail(first) {
 		return courant.Person{Name: plain(strings.Trim(rest, "()- ")), Email: first}, true
 	}
+	if i := strings.LastIndexByte(s, ' '); i > 0 && isMail(s[i+1:]) {
+		return courant.Person{Name: plain(strings.Trim(s[:i], "-, ")), Email: s[i+1:]}, true
+	}
 	name := plain(s)
 	return courant.Person{Name: name}, name != ""
 }
@@ -62,6 +65,14 @@ func addPerson(list []courant.Person, p courant.Person) []courant.Person {
 		return list
 	}
 	return append(list, p)
+}
+
+// addWords appends the words of a list with commas.
+func addWords(list []string, words string) []string {
+	for w := range strings.SplitSeq(words, ",") {
+		list = addWord(list, w)
+	}
+	return list
 }
 
 // addWord appends a category that is not there yet.

@@ -74,10 +74,21 @@ func (r *reader) rssElement() {
 	switch {
 	case s.Name.Space == "rdf" && s.Name.Local == "rdf", s.Name.Space == "" && isContainer(s.Name.Local):
 		r.scope = r.inherit(r.scope)
+		r.channelAttrs()
 	case isItem(s.Name):
 		r.rssItem()
 	default:
 		r.channelElement()
+	}
+}
+
+// channelAttrs reads the attributes that CDF gives a channel.
+func (r *reader) channelAttrs() {
+	if s, f := &r.scan, &r.out.Feed; r.out.Format == "cdf" {
+		r.scope.base = firstOf(resolve(r.scope.base, s.Attr("base")), r.scope.base)
+		f.Link = firstOf(f.Link, resolve(r.scope.base, s.Attr("href")))
+		f.Self = firstOf(f.Self, resolve(r.scope.base, s.Attr("self")))
+		r.setDate(&f.Updated, s.Attr("lastmod"))
 	}
 }
 
@@ -118,7 +129,7 @@ func (r *reader) inherit(outer scope) scope {
 		r.based = true
 	}
 	if lang, ok := r.scan.LookupAttr("xml:lang"); ok {
-		outer.lang = strings.TrimSpace(lang)
+		outer.lang = strings.ReplaceAll(strings.TrimSpace(lang), "_", "-")
 	}
 	return outer
 }
@@ -166,6 +177,7 @@ func (r *reader) itemElement(d *draft) {
 	s := &r.scan
 	outer := d.scope
 	d.scope = r.inherit(outer)
+	r.inline = d.scope.base
 	switch s.Name.Space {
 	case "":
 		r.rssChild(d, s.Name.Local)
@@ -189,7 +201,7 @@ func (r *reader) rssChild(d *draft, local string) {
 	case "description", "summary", "abstract":
 		html := s.Inner(itemChild)
 		d.summary.offer(html, r.ownBase(d), 2)
-	case "content", "body", "fulltext", "full-text":
+	case "content", "body", "fullitem", "fulltext", "full-text":
 		html := s.Inner(itemChild)
 		d.content.offer(html, r.ownBase(d), 2)
 	case "guid":
@@ -209,7 +221,12 @@ func (r *reader) rssChild(d *draft, local string) {
 	case "language":
 		it.Language = line(s.Inner(itemChild))
 	case "copyright", "rights":
-		it.Rights = plain(s.Inner(itemChild))
+		it.Rights = firstOf(it.Rights, r.itemNote(d))
+	case "logo":
+		d.thumb = firstOf(d.thumb, d.address(s.Attr("href")))
+		s.Skip(itemChild)
+	case "image":
+		r.itemImage(d)
 	case "comments", "source":
 		s.Skip(itemChild) // text, so that a missing end tag is noticed
 	default:
@@ -224,7 +241,12 @@ func (r *reader) rssLink(d *draft) {
 		r.atomLink(d)
 		return
 	}
-	d.item.Link = firstOf(d.item.Link, d.address(r.whole(itemChild)))
+	d.item.Link = firstOf(d.item.Link, r.pageLink(d.scope.base, r.whole(itemChild)))
+}
+
+// itemNote reads a text of an item as HTML that may be shown.
+func (r *reader) itemNote(d *draft) string {
+	return r.note(r.scan.Inner(itemChild), d.scope.base)
 }
 
 // guid takes the identifier; it is a link too unless it says that it is none.
@@ -232,9 +254,27 @@ func (r *reader) guid(d *draft) {
 	permanent := !strings.EqualFold(strings.TrimSpace(r.scan.Attr("isPermaLink")), "false")
 	id := r.whole(itemChild)
 	d.item.ID = firstOf(d.item.ID, id)
-	if permanent && strings.Contains(id, "://") {
+	if permanent && (strings.Contains(id, "://") || strings.HasPrefix(id, "/")) {
 		d.guidLink = d.address(id)
 	}
+}
+
+// itemImage takes the address of a picture: an attribute, text or a child. Its
+// title and link are not those of the item.
+func (r *reader) itemImage(d *draft) {
+	s := &r.scan
+	url := firstOf(s.Attr("href"), s.Attr("url"), s.Attr("src"))
+	s.Children(isItem, func() {
+		switch {
+		case s.Kind() == xmlscan.Text:
+			url = firstOf(url, strings.TrimSpace(s.Text))
+		case s.Name.Local == "url":
+			url = firstOf(strings.TrimSpace(s.Inner(isItem)), url)
+		default:
+			s.Skip(isItem)
+		}
+	})
+	d.thumb = firstOf(d.thumb, d.address(url))
 }
 
 // enclosureElement accepts the address as text and under the names that other

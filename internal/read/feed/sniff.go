@@ -18,11 +18,13 @@ const (
 	kindRSS     kind = "RSS"
 	kindAtom    kind = "Atom"
 	kindHTML    kind = "an HTML page"
-	kindJSON    kind = "JSON, which is not read here"
+	kindJSON    kind = "JSON"
 	kindYML     kind = "a catalogue (yml_catalog)"
 	kindSitemap kind = "a sitemap"
 	kindOPML    kind = "a list of feeds (opml)"
+	kindService kind = "an Atom service document"
 	kindText    kind = "text without markup"
+	kindBinary  kind = "not text"
 	kindOther   kind = "another kind of XML"
 )
 
@@ -33,12 +35,15 @@ func sniff(src string) (kind, int) {
 	if start == "" {
 		return kindEmpty, 0
 	}
+	if start[0] == '{' || start[0] == '[' {
+		return kindJSON, 0
+	}
 	s := xmlscan.Scanner{Source: src}
 	junk := false
 	for n := 0; n < 1000; n++ {
 		switch s.Next() {
 		case xmlscan.EOF:
-			return textKind(start), 0
+			return jsonBehind(src, textKind(start))
 		case xmlscan.Text:
 			junk = junk || strings.TrimSpace(s.Text) != ""
 		case xmlscan.Start:
@@ -50,7 +55,7 @@ func sniff(src string) (kind, int) {
 
 // textKind judges a document without any element.
 func textKind(start string) kind {
-	if start[0] == '{' || start[0] == '[' || start == "null" {
+	if start == "null" {
 		return kindJSON
 	}
 	for _, root := range [...]string{"rss", "rdf", "feed"} {
@@ -65,9 +70,6 @@ func textKind(start string) kind {
 // may still begin further on.
 func rootKind(s *xmlscan.Scanner, src string, junk bool) (kind, int) {
 	k := elementKind(s.Name.Local)
-	if junk && (strings.TrimSpace(src)[0] == '{' || strings.TrimSpace(src)[0] == '[') {
-		return kindJSON, 0
-	}
 	if k == kindRSS || k == kindAtom {
 		if junk {
 			return k, s.Offset
@@ -81,6 +83,18 @@ func rootKind(s *xmlscan.Scanner, src string, junk bool) (kind, int) {
 		if i := strings.Index(src, root); i >= 0 {
 			return elementKind(strings.TrimPrefix(strings.ToLower(root[1:]), "rdf:")), i
 		}
+	}
+	return jsonBehind(src, k)
+}
+
+// jsonBehind looks for a JSON Feed behind junk; it names its version early.
+func jsonBehind(src string, k kind) (kind, int) {
+	i := strings.Index(src, "jsonfeed.org/version/")
+	if i < 0 || k == kindJSON {
+		return k, 0
+	}
+	if at := strings.LastIndexByte(src[:i], '{'); at >= 0 && i-at < 64 {
+		return kindJSON, at
 	}
 	return k, 0
 }
@@ -100,8 +114,46 @@ func elementKind(local string) kind {
 		return kindSitemap
 	case "opml":
 		return kindOPML
+	case "service":
+		return kindService
 	}
 	return kindOther
+}
+
+// binaryWindow is how much of a document is looked at for what no text holds.
+const binaryWindow = 1024
+
+// isBinary says whether bytes that are no UTF-16 are those of a picture, an
+// archive or the like.
+func isBinary(body []byte, encoding string) bool {
+	if strings.HasPrefix(encoding, "utf-16") || strings.HasPrefix(encoding, "utf-32") {
+		return false
+	}
+	controls := 0
+	for _, c := range body[:min(len(body), binaryWindow)] {
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != 0x1a && c != 0x1b {
+			controls++
+		}
+	}
+	return controls > 2 && controls*50 > min(len(body), binaryWindow)
+}
+
+// collections returns the feeds that an Atom service document names.
+func collections(src, url string) []courant.FeedLink {
+	s := xmlscan.Scanner{Source: src}
+	out := []courant.FeedLink{}
+	for k := s.Next(); k != xmlscan.EOF && len(out) < maxList; k = s.Next() {
+		switch {
+		case k != xmlscan.Start:
+		case s.Name.Local == "collection":
+			if href := link.Resolve(url, s.Attr("href")); href != "" {
+				out = append(out, courant.FeedLink{URL: strings.Clone(href), Type: "application/atom+xml"})
+			}
+		case s.Name.Local == "title" && len(out) > 0 && out[len(out)-1].Title == "":
+			out[len(out)-1].Title = markup.Plain(s.Inner(nil))
+		}
+	}
+	return out
 }
 
 // headWindow is how much of a page is searched for the feeds that it offers.

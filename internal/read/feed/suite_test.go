@@ -61,7 +61,7 @@ func TestEveryFileOfTheSuitesIsReadWithoutAPanic(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, name := range []string{"rss.xml", "atom.xml"} {
+	for _, name := range []string{"rss.xml", "atom.xml", "off-spec.json"} {
 		body, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			f.Fatal(err)
@@ -71,6 +71,9 @@ func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		rss("<item><title>a<link>b<item><guid>c"), "<rdf:RDF><item rdf:about='x'><dc:date>2024", "<feed><entry><title type='xhtml'><div>a<content mode='base64'>YQ==",
 		"<feed><at:deleted-entry ref='x'><entry><author>a<source><author><name>b", "junk<rss><channel><image><url>x<item><media:group><media:content url='x'><item>",
+		`{"version":"https://jsonfeed.org/version/1.1","items":[{"id":1,"content_text":"a\n\nb","authors":{"name":"x"}},{"url":"/a","attachments":[{"url":"/b.mp3"}]`,
+		"{\"items\":[{\"title\":\"a\nb\",},3,[],{\"content_html\":\"<script>\"}]}", `<!DOCTYPE rss [<!ENTITY a "b&c;">]><rss><item><title>&a;<link>x http://y/ z`,
+		"<service><collection href='/x'><atom:title>t", "<CHANNEL HREF='/x'><ITEM HREF='/y' LASTMOD='2024-01-02'><LOGO HREF='/z'>",
 		"<html><link rel=alternate type=application/rss+xml href=x>", "\xff\xfe<\x00r\x00s\x00s\x00>\x00",
 	} {
 		f.Add([]byte(s))

@@ -1,0 +1,183 @@
+package feed
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/xmlscan"
+)
+
+// readJSON reads JSON Feed 1.0 and 1.1, which begins at start. The standard library's decoder reads on
+// until the text is no JSON; what it has given by then counts. Text that it
+// refuses is healed as far as it can be, and read again.
+func (r *reader) readJSON(start int) error {
+	src, doc := r.src[start:], jsonFeed{start: start}
+	r.scan = xmlscan.Scanner{Source: r.src} // for the places of warnings
+	at, err := doc.read(src)
+	if err == nil && strings.Trim(src[at:], " \t\r\n\x1a") != "" {
+		r.out.WellFormed = false
+		r.warn("junk-after", start+at, "", "there is something after the feed that was ignored; remove it")
+	}
+	if err != nil {
+		r.out.WellFormed = false
+		code, text := "bad-json", "the JSON has an error here: "+jsonReason(err)
+		if isCut(err) {
+			code, text = "truncated", "the document ends before its elements do; it was cut off"
+		}
+		r.warn(code, start+at, "", text)
+		if again := (jsonFeed{start: start}); code == "bad-json" {
+			if _, err := again.read(healJSON(src)); err == nil || len(again.items) > len(doc.items) {
+				again.healed = true
+				doc = again
+			}
+		}
+	}
+	version := jsonText(doc.fields["version"])
+	switch {
+	case strings.HasSuffix(version, "jsonfeed.org/version/1"):
+		r.out.Format = "json10"
+	case strings.Contains(version, "jsonfeed.org") || doc.listed:
+		r.out.Format = "json11"
+	case err != nil:
+		return courant.Errorf(courant.Invalid, "malformed: this is JSON that cannot be read")
+	default:
+		return courant.Errorf(courant.Invalid, "not_a_feed: this is JSON, but no feed")
+	}
+	if version == "" {
+		r.warn("no-version", 0, "version", "the version is missing; write https://jsonfeed.org/version/1.1")
+	}
+	r.jsonFeed(doc.fields)
+	for _, it := range doc.items {
+		r.jsonItem(&doc, it)
+	}
+	return nil
+}
+
+// jsonFeed reads what the document says of itself.
+func (r *reader) jsonFeed(o jsonObject) {
+	f := &r.out.Feed
+	r.scope.base = firstOf(r.scope.base, resolve("", jsonText(o["feed_url"])), resolve("", jsonText(o["home_page_url"])))
+	f.Title = line(jsonText(o["title"]))
+	f.Link = r.jsonURL(o, "home_page_url")
+	f.Self = r.jsonURL(o, "feed_url")
+	f.Next = r.jsonURL(o, "next_url")
+	f.Description = textHTML(jsonText(o["description"]))
+	f.Language = line(jsonText(o["language"]))
+	f.Image = firstOf(r.jsonURL(o, "icon"), r.jsonURL(o, "favicon"))
+	f.Authors = r.jsonPeople(o)
+	r.scope.lang = f.Language
+	for _, hub := range jsonList(o["hubs"]) {
+		url := resolve(r.scope.base, firstOf(jsonText(jsonFields(hub)["url"]), jsonText(hub)))
+		if url != "" && len(f.Hubs) < maxList {
+			f.Hubs = append(f.Hubs, url)
+		}
+	}
+	if string(o["expired"]) == "true" {
+		r.warn("expired", 0, "expired", "the feed says that it is finished; if it is not, remove \"expired\"")
+	}
+}
+
+// jsonItem reads an item.
+func (r *reader) jsonItem(doc *jsonFeed, raw jsonValue) {
+	at := doc.start + raw.offset
+	if doc.healed {
+		at = doc.start // the places are those of other text
+	}
+	if len(r.out.Items) >= r.opt.MaxItems {
+		if r.counts["too-many-items"] == 0 {
+			r.warn("too-many-items", at, "items", "the feed has more items than are read and the others were left out; give fewer at a time")
+		}
+		return
+	}
+	o := jsonFields(raw.text)
+	if o == nil {
+		r.warn("bad-item", at, "items", "an item is no object and was left out; write {…}")
+		return
+	}
+	r.scan.Offset, r.scan.Raw = at, "items"
+	d := draft{scope: r.scope}
+	r.jsonWords(&d, o)
+	r.jsonFiles(&d, o)
+	it := &d.item
+	it.Authors = r.jsonPeople(o)
+	d.author = slices.Clone(r.out.Feed.Authors)
+	it.Language = line(jsonText(o["language"]))
+	for _, tag := range jsonList(o["tags"]) {
+		it.Categories = addWord(it.Categories, textHTML(jsonText(tag)))
+	}
+	r.add(&d)
+}
+
+// jsonWords reads the identity, the dates and the texts of an item.
+func (r *reader) jsonWords(d *draft, o jsonObject) {
+	it := &d.item
+	it.ID = jsonText(o["id"])
+	it.Title = jsonText(o["title"])
+	it.Link = r.jsonURL(o, "url")
+	external := r.jsonURL(o, "external_url")
+	if it.Link == "" {
+		it.Link = external
+	} else if external != "" {
+		it.Related = append(it.Related, external)
+	}
+	if url := jsonText(o["url"]); it.Link == "" && strings.TrimSpace(url) != "" {
+		r.here("bad-link", "a link is no address of the web and was left out; write the full address of the page and nothing else")
+	}
+	r.setDate(&it.Published, jsonText(o["date_published"]))
+	r.setDate(&it.Updated, jsonText(o["date_modified"]))
+	d.summary.offer(textHTML(jsonText(o["summary"])), "", 1)
+	d.content.offer(textHTML(jsonText(o["content_text"])), "", 1)
+	d.content.offer(jsonText(o["content_html"]), "", 2)
+}
+
+// jsonFiles reads the pictures and attachments of an item.
+func (r *reader) jsonFiles(d *draft, o jsonObject) {
+	for _, name := range [...]string{"image", "banner_image"} {
+		if url := r.jsonURL(o, name); url != "" {
+			d.pictures = append(d.pictures, url)
+		}
+	}
+	for _, file := range jsonList(o["attachments"]) {
+		f := jsonFields(file)
+		size, _, _ := strings.Cut(jsonText(f["size_in_bytes"]), ".")
+		d.enclosure(firstOf(jsonText(f["url"]), jsonText(file)), jsonText(f["mime_type"]), size)
+	}
+}
+
+// jsonURL resolves an address; in its place an object with one may stand.
+func (r *reader) jsonURL(o jsonObject, name string) string {
+	return resolve(r.scope.base, firstOf(jsonText(o[name]), jsonText(jsonFields(o[name])["url"])))
+}
+
+// jsonPeople reads authors and author, each of which may be an object, a list of
+// them or a name.
+func (r *reader) jsonPeople(o jsonObject) (people []courant.Person) {
+	for _, name := range [...]string{"authors", "author"} {
+		for _, a := range jsonList(o[name]) {
+			f := jsonFields(a)
+			p := courant.Person{Name: line(jsonText(f["name"])), URL: resolve(r.scope.base, jsonText(f["url"]))}
+			if f == nil {
+				p, _ = person(jsonText(a))
+			}
+			if mail, ok := strings.CutPrefix(jsonText(f["url"]), "mailto:"); ok && isMail(mail) {
+				p.Email = mail
+			}
+			if p != (courant.Person{}) {
+				people = addPerson(people, p)
+			}
+		}
+	}
+	return people
+}
+
+// jsonReason says what the decoder found wrong, without the name of its package.
+func jsonReason(err error) string {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return syntax.Error()
+	}
+	return "it is no feed's"
+}

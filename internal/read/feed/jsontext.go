@@ -1,0 +1,209 @@
+package feed
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+)
+
+// jsonObject holds the values of an object as they are written.
+type jsonObject = map[string]json.RawMessage
+
+// jsonValue is a value and its place.
+type jsonValue struct {
+	text   json.RawMessage
+	offset int
+}
+
+// jsonFeed is a document taken apart: its items, and all other values.
+type jsonFeed struct {
+	start  int // its place in the source
+	fields jsonObject
+	items  []jsonValue
+	listed bool // there is a list of items
+	healed bool // the text is not that of the source
+}
+
+// read takes a document apart; with an error, which is at the place that it
+// returns, it has what stood before.
+func (f *jsonFeed) read(src string) (int, error) {
+	dec := json.NewDecoder(strings.NewReader(src))
+	f.fields = jsonObject{}
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return int(dec.InputOffset()), err
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		if err == nil && key == "items" {
+			err = f.list(dec)
+		} else if err == nil {
+			var v json.RawMessage
+			if err = dec.Decode(&v); err == nil {
+				f.fields[strings.ToLower(key.(string))] = v
+			}
+		}
+		if err != nil {
+			return jsonPlace(src), err
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return jsonPlace(src), err
+	}
+	return int(dec.InputOffset()), nil
+}
+
+// list reads the items. Values of any other kind than a list are none.
+func (f *jsonFeed) list(dec *json.Decoder) error {
+	if t, err := dec.Token(); err != nil || t != json.Delim('[') {
+		if t == json.Delim('{') {
+			return skipObject(dec)
+		}
+		return err
+	}
+	f.listed = true
+	for dec.More() {
+		v := jsonValue{offset: int(dec.InputOffset())}
+		if err := dec.Decode(&v.text); err != nil {
+			return err
+		}
+		f.items = append(f.items, v)
+	}
+	_, err := dec.Token()
+	return err
+}
+
+// skipObject reads to the end of an object that has begun.
+func skipObject(dec *json.Decoder) error {
+	for depth := 1; depth > 0; {
+		switch t, err := dec.Token(); {
+		case err != nil:
+			return err
+		case t == json.Delim('{') || t == json.Delim('['):
+			depth++
+		case t == json.Delim('}') || t == json.Delim(']'):
+			depth--
+		}
+	}
+	return nil
+}
+
+// jsonPlace is where the first error of a text is: a Decoder's own offsets leave
+// out what Token has read.
+func jsonPlace(src string) int {
+	var syntax *json.SyntaxError
+	var all json.RawMessage
+	if err := json.Unmarshal([]byte(src), &all); errors.As(err, &syntax) && syntax.Offset > 0 {
+		return int(syntax.Offset) - 1
+	}
+	return len(src)
+}
+
+// isCut says whether an error means that the text ends too early.
+func isCut(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "unexpected end")
+}
+
+// jsonText reads a value as text: a string, a number as it is written, or the
+// first of a list. Everything else is "".
+func jsonText(v json.RawMessage) string {
+	if len(v) == 0 {
+		return ""
+	}
+	switch c := v[0]; {
+	case c == '"':
+		var s string
+		if json.Unmarshal(v, &s) != nil {
+			return ""
+		}
+		return s
+	case c == '-' || c >= '0' && c <= '9':
+		return string(v)
+	case c == '[':
+		if list := jsonList(v); len(list) > 0 && list[0][0] != '[' {
+			return jsonText(list[0])
+		}
+	}
+	return ""
+}
+
+// jsonList reads a value as a list; any single one but null is a list of one.
+func jsonList(v json.RawMessage) []json.RawMessage {
+	if len(v) == 0 || string(v) == "null" {
+		return nil
+	}
+	if v[0] != '[' {
+		return []json.RawMessage{v}
+	}
+	var list []json.RawMessage
+	_ = json.Unmarshal(v, &list) // it was read before
+	return list
+}
+
+// jsonFields reads an object; other values have no fields.
+func jsonFields(v json.RawMessage) (o jsonObject) {
+	if len(v) > 0 && v[0] == '{' {
+		_ = json.Unmarshal(v, &o) // it was read before
+	}
+	return o
+}
+
+// healJSON mends what people and templates get wrong: line ends and other
+// controls inside of strings, escapes that JSON does not have, and commas after
+// the last value of a list.
+func healJSON(s string) string {
+	out := make([]byte, 0, len(s)+64)
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\' && i+1 < len(s):
+			i++
+			if strings.IndexByte(`"\/bfnrtu`, s[i]) >= 0 {
+				out = append(out, c)
+			}
+			c = s[i]
+		case quoted && c < ' ':
+			out = append(out, '\\')
+			c = controlEscape(c)
+		case !quoted && c == ',' && endsList(s[i+1:]):
+			continue
+		}
+		out = append(out, c)
+	}
+	return string(out)
+}
+
+// controlEscape is the letter that stands for a control.
+func controlEscape(c byte) byte {
+	switch c {
+	case '\n':
+		return 'n'
+	case '\r':
+		return 'r'
+	}
+	return 't'
+}
+
+// endsList says whether nothing but the end of a list or object comes next.
+func endsList(s string) bool {
+	s = strings.TrimLeft(s, " \t\r\n")
+	return s != "" && (s[0] == ']' || s[0] == '}')
+}
+
+// textHTML makes HTML of text: empty lines part paragraphs, line ends are kept.
+func textHTML(s string) string {
+	s = strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n"))
+	var parts []string
+	for p := range strings.SplitSeq(s, "\n\n") {
+		if p = strings.TrimSpace(p); p != "" {
+			parts = append(parts, strings.ReplaceAll(escaped(p), "\n", "<br>"))
+		}
+	}
+	if len(parts) < 2 {
+		return strings.Join(parts, "")
+	}
+	return "<p>" + strings.Join(parts, "</p><p>") + "</p>"
+}
