@@ -9,6 +9,7 @@ import (
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/charset"
 	"github.com/courant-platform/courant/internal/kit/unpack"
+	"github.com/courant-platform/courant/internal/kit/xmlscan"
 	"github.com/courant-platform/courant/internal/read/catalog"
 	"github.com/courant-platform/courant/internal/read/feed"
 	"github.com/courant-platform/courant/internal/read/opml"
@@ -125,25 +126,33 @@ func (b both) Close() error {
 	return b.src.Close()
 }
 
-// kindOf tells by the beginning of a document who reads it. A feed may quote any
-// other format, but not before its own root element.
+// kindOf tells by the beginning of a document who reads it: by its root element,
+// or, where that means nothing, by the first that does.
 func kindOf(head []byte, contentType string) string {
 	text, _, _ := charset.Decode(head, contentType)
 	t := string(text)
-	root := t
-	for _, feed := range [...]string{"<rss", "<feed", "<rdf:RDF", "<RDF", "<html", "<HTML"} {
-		if i := strings.Index(root, feed); i >= 0 {
-			root = root[:i]
+	s := xmlscan.Scanner{Source: t}
+	for k := s.Next(); k != xmlscan.EOF; k = s.Next() {
+		if k != xmlscan.Start {
+			continue
+		}
+		switch s.Name.Local {
+		case "yml_catalog":
+			return "catalog"
+		case "urlset", "sitemapindex":
+			return "sitemap"
+		case "opml":
+			return "opml"
+		case "rss", "feed", "rdf", "channel", "item", "entry":
+			if isMerchant(t) {
+				return "catalog"
+			}
+			return "feed"
+		case "html":
+			return "feed"
 		}
 	}
-	switch {
-	case strings.Contains(root, "<opml"):
-		return "opml"
-	case strings.Contains(root, "<yml_catalog"), strings.Contains(root, "<offers>") && strings.Contains(root, "<offer "):
-		return "catalog"
-	case isMerchant(t):
-		return "catalog"
-	case strings.Contains(root, "<urlset"), strings.Contains(root, "<sitemapindex"), sitemap.Text(t):
+	if sitemap.Text(t) {
 		return "sitemap"
 	}
 	return "feed"

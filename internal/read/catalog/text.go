@@ -10,7 +10,24 @@ import (
 
 // text is the rest of the current element as one line of plain text: references
 // are decoded once, and what then looks like a tag is text.
-func (r *reader) text() string { return line(r.scan.Inner(r.stop())) }
+func (r *reader) text() string {
+	if r.merchant {
+		return line(r.scan.Inner(isItemChild))
+	}
+	return line(r.scan.Inner(isOfferChild))
+}
+
+// isOfferChild names the elements that end a text whose end tag is missing.
+func isOfferChild(n xmlscan.Name) bool {
+	switch n.Local {
+	case "offer", "url", "price", "oldprice", "currencyid", "categoryid", "picture", "vendor", "vendorcode", "model", "name",
+		"typeprefix", "description", "barcode":
+		return n.Space == ""
+	}
+	return false
+}
+
+func isItemChild(n xmlscan.Name) bool { return isItem(n) || n.Space == "g" }
 
 // stop says which elements end one whose end tag is missing.
 func (r *reader) stop() func(xmlscan.Name) bool {

@@ -40,7 +40,7 @@ func in(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, store: storetest.Memory(t), blobs: blob.Bucket{Driver: &memory.Memory{}}, asOf: 1000}
-		w.parse = &parse.Parse{Store: w.store, Blobs: w.blobs, Pictures: true, Log: slog.New(slog.DiscardHandler)}
+		w.parse = &parse.Parse{Store: w.store, Blobs: w.blobs, Pictures: true, Owner: "we", Log: slog.New(slog.DiscardHandler)}
 		w.source(1, "http://a.example/feed", false)
 		w.source(2, "http://a.example/other", false)
 		w.source(3, "http://foreign.example/feed", false)

@@ -1,0 +1,61 @@
+package read_test
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/courant-platform/courant/internal/read"
+)
+
+func gz(text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	io.WriteString(z, text)
+	z.Close()
+	return b.String()
+}
+
+func TestADocumentIsToldByItsBytes(t *testing.T) {
+	const offer = `<g:id>1</g:id><title>T</title><g:price>5 USD</g:price><g:condition>new</g:condition>`
+	for text, want := range map[string]string{
+		`<rss version="2.0"><channel><title>T</title><item><link>https://a.example/</link></item></channel></rss>`:                                                      "rss20",
+		`<rss version="2.0"><channel><item><link>https://a.example/</link><description>&lt;urlset> <![CDATA[<yml_catalog <opml]]></description></item></channel></rss>`: "rss20",
+		`<yml_catalog><shop><offers><offer id="1"><name>N</name></offer></offers></shop></yml_catalog>`:                                                                 "yml",
+		"\ufeff<?xml version=\"1.0\"?>\n<!-- <rss -->" + `<yml_catalog><shop><offers><offer id="1"><name>N</name></offer></offers></shop></yml_catalog>`:                "yml",
+		`<rss xmlns:g="http://base.google.com/ns/1.0"><channel><item>` + offer + `</item></channel></rss>`:                                                              "merchant",
+		`<rss xmlns:p="http://base.google.com/ns/1.0"><channel><item>` + strings.ReplaceAll(offer, "g:", "p:") + `</item></channel></rss>`:                              "merchant",
+		`<rss xmlns:g="http://base.google.com/ns/1.0"><channel><item><title>T</title><link>https://a.example/</link></item></channel></rss>`:                            "rss20",
+		`<urlset><url><loc>https://a.example/</loc></url></urlset>`:                                                                                                     "sitemap",
+		`<sitemapindex><sitemap><loc>https://a.example/</loc></sitemap></sitemapindex>`:                                                                                 "sitemapindex",
+		"https://a.example/\nhttps://a.example/b\n":                                                                                                                     "sitemap",
+		`<opml version="2.0"><body><outline text="T" xmlUrl="https://a.example/feed"/></body></opml>`:                                                                   "opml",
+	} {
+		for _, body := range []string{text, gz(text), gz(gz(text))} {
+			r, err := read.Read(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(body)), nil }, read.Options{})
+			if err != nil || r.Format != want || !r.Complete {
+				t.Errorf("%.60q: %s, complete %v, %v", text, r.Format, r.Complete, err)
+			}
+		}
+	}
+}
+
+func TestWhatIsNothingSaysWhy(t *testing.T) {
+	for text, want := range map[string]string{"": "empty", "hello": "not_a_feed", "<html><body>x</body></html>": "not_a_feed", "\x1f\x8b\x00": "malformed", gz(""): "empty"} {
+		_, err := read.Read(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, read.Options{})
+		if err == nil || !strings.HasPrefix(err.Error(), want+":") {
+			t.Errorf("%.20q: %v", text, err)
+		}
+	}
+}
+
+func TestAnArchiveThatIsCutOffGivesWhatIsThere(t *testing.T) {
+	packed := gz(`<rss version="2.0"><channel><title>T</title>` + strings.Repeat("<item><link>https://a.example/</link><title>T</title></item>", 500) + `</channel></rss>`)
+	r, err := read.Read(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(packed[:len(packed)-8])), nil }, read.Options{})
+	if err != nil || r.WellFormed || len(r.Items) == 0 || r.Warnings[len(r.Warnings)-1].Code != "truncated" {
+		t.Errorf("%d items, %+v, %v", len(r.Items), r.Warnings, err)
+	}
+}
