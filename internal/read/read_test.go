@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
+	"compress/gzip"
 
 	"github.com/courant-platform/courant/internal/read"
 )

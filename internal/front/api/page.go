@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
@@ -20,7 +21,8 @@ type Page struct {
 	ID          int64            `json:"id,string"`
 	URL         string           `json:"url"`
 	Source      string           `json:"source"`
-	Sources     []string         `json:"sources"` // all that have it
+	Sources     []string         `json:"sources"`    // all that have it
+	Duplicates  []string         `json:"duplicates"` // addresses of pages with nearly the same text
 	Title       string           `json:"title"`
 	Text        string           `json:"text"`
 	HTML        string           `json:"html"`
@@ -34,6 +36,7 @@ type Page struct {
 	ContentHash string           `json:"content_hash"`
 	Images      []Image          `json:"images"`
 	Videos      []string         `json:"videos"`
+	Offer       *courant.Offer   `json:"offer,omitempty"`
 }
 
 // Image is a picture of a page that is here.
@@ -62,7 +65,7 @@ func (a *API) page(w http.ResponseWriter, r *http.Request) (int, any, error) {
 		return 0, nil, err
 	}
 	key := link.Digest(address)
-	p := Page{Sources: []string{}, Images: []Image{}, Videos: []string{}}
+	p := Page{Sources: []string{}, Duplicates: []string{}, Images: []Image{}, Videos: []string{}}
 	withdrawn := false
 	err = a.Store.Read(r.Context(), func(q store.Reader) error {
 		if withdrawn, err = p.read(q, key[:]); err != nil || withdrawn {
@@ -82,10 +85,10 @@ func (a *API) page(w http.ResponseWriter, r *http.Request) (int, any, error) {
 
 // read fills in what pages says.
 func (p *Page) read(q store.Reader, key []byte) (withdrawn bool, err error) {
-	var published, updated, fetched, stored int64
+	var published, updated, fetched, stored, twin int64
 	var hash []byte
 	err = q.Row(readPage, key).Scan(&p.ID, &p.URL, &p.Source, &p.Title, &p.Language, &published, &updated, &fetched, &stored,
-		&p.Revision, &hash, &withdrawn)
+		&p.Revision, &hash, &withdrawn, &twin)
 	if err != nil {
 		return false, err
 	}
@@ -93,12 +96,23 @@ func (p *Page) read(q store.Reader, key []byte) (withdrawn bool, err error) {
 	for at, ms := range map[*courant.Time]int64{&p.PublishedAt: published, &p.UpdatedAt: updated, &p.FetchedAt: fetched, &p.StoredAt: stored} {
 		at.Time = store.Time(ms)
 	}
-	return withdrawn, q.Rows(func(rows store.Rows) error {
-		var name string
-		err := rows.Scan(&name)
-		p.Sources = append(p.Sources, name)
+	if p.Sources, err = texts(q, readSourcesOf, key); err != nil {
+		return withdrawn, err
+	}
+	p.Duplicates, err = texts(q, readTwins, cmp.Or(twin, p.ID), p.ID)
+	return withdrawn, err
+}
+
+// texts is the one column of a query.
+func texts(q store.Reader, query string, args ...any) ([]string, error) {
+	out := []string{}
+	err := q.Rows(func(rows store.Rows) error {
+		var text string
+		err := rows.Scan(&text)
+		out = append(out, text)
 		return err
-	}, readSourcesOf, key)
+	}, query, args...)
+	return out, err
 }
 
 // readBody fills in text and pictures.
@@ -111,6 +125,7 @@ func (p *Page) readBody(q store.Reader) error {
 	if err := pack.Decode(packed, &doc); err != nil {
 		return err
 	}
+	p.Offer = doc.Whole()
 	p.HTML = doc.Item.Content
 	if p.HTML == "" {
 		p.HTML = doc.Item.Summary

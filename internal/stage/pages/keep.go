@@ -24,6 +24,7 @@ type live struct {
 	revision  int
 	stored    int64
 	withdrawn bool
+	likeness  []byte
 }
 
 // keep puts the page in place of the one that stands, unless that one goes
@@ -62,6 +63,9 @@ func (p *Pages) settle(tx *store.Tx, d document, page printed) (kept bool, err e
 	}
 	was.hash = hash
 	if err := d.put(tx, was, page, stored); err != nil {
+		return false, err
+	}
+	if err := relate(tx, was.id, was.likeness, d.sketch); err != nil {
 		return false, err
 	}
 	tx.Emit(flow.PageChanged.Encode(flow.Change{URL: d.url, ID: was.id, AsOf: d.asOf, Withdrawn: d.doc.Item.Withdrawn}))

@@ -4,6 +4,7 @@
 package pages
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -100,6 +101,9 @@ func (p *Pages) ready(ctx context.Context, v flow.Version) error {
 	if !d.doc.Item.Withdrawn {
 		if page, err = p.print(d); err != nil {
 			return errors.Join(courant.Invalid, err)
+		}
+		if d.doc.Offer == nil {
+			d.sketch = sketchOf(cmp.Or(d.doc.Item.Content, d.doc.Item.Summary))
 		}
 	}
 	var kept bool

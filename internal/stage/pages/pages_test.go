@@ -141,7 +141,7 @@ func (w *world) page(url string) (p page) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if packed != nil {
+	if len(packed) > 0 {
 		z, err := gzip.NewReader(bytes.NewReader(packed))
 		if err != nil {
 			w.t.Fatal(err)

@@ -21,7 +21,7 @@ const (
 	readMedia    = `SELECT content, type, size, width, height, variants FROM media WHERE hash = $1 AND state = 1`
 	dropDocument = `DELETE FROM documents WHERE url = $1 AND source = $2 AND as_of = $3 AND turn = $4 AND state = 2`
 
-	readPage = `SELECT id, address, source, rank, as_of, hash, revision, stored, withdrawn FROM pages WHERE url = $1 /*lock*/`
+	readPage = `SELECT id, address, source, rank, as_of, hash, revision, stored, withdrawn, likeness FROM pages WHERE url = $1 /*lock*/`
 	newestID = `SELECT COALESCE(MAX(id), 0) FROM pages`
 	putPage  = `INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture,
 			published, updated, fetched, stored, printed)
@@ -33,6 +33,14 @@ const (
 			stored = excluded.stored, printed = excluded.printed`
 	putBody = `INSERT INTO bodies (page, document, html) VALUES ($1, $2, $3)
 		ON CONFLICT (page) DO UPDATE SET document = excluded.document, html = excluded.html`
+	likePages = `SELECT CASE WHEN p.twin = 0 THEN p.id ELSE p.twin END, p.likeness FROM likenesses l JOIN pages p ON p.id = l.page
+		WHERE l.part = $1 AND l.bits = $2 AND p.id <> $3 AND NOT p.withdrawn LIMIT $4`
+	likePage     = `UPDATE pages SET likeness = $2, twin = $3 WHERE id = $1`
+	putLikeness  = `INSERT INTO likenesses (part, bits, page) VALUES ($1, $2, $3) ON CONFLICT (part, bits, page) DO NOTHING`
+	dropLikeness = `DELETE FROM likenesses WHERE page = $1`
+	firstTwin    = `SELECT COALESCE(MIN(id), 0) FROM pages WHERE twin = $1 AND twin <> 0 AND NOT withdrawn`
+	moveTwins    = `UPDATE pages SET twin = CASE WHEN id = $2 THEN 0 ELSE $2 END WHERE twin = $1 AND twin <> 0`
+
 	dueBatches = `SELECT source, as_of, n FROM batches WHERE due <= $1 ORDER BY due LIMIT $2`
 	readBatch  = `SELECT fetched, content FROM batches WHERE source = $1 AND as_of = $2 AND n = $3`
 	dropBatch  = `DELETE FROM batches WHERE source = $1 AND as_of = $2 AND n = $3`
@@ -63,6 +71,7 @@ type document struct {
 	content     []byte // doc as it lies in the store
 	doc         courant.Document
 	trace       string
+	sketch      sketch // of the text
 	media       map[[16]byte]kept
 }
 
@@ -129,6 +138,6 @@ func (p *Pages) due(ctx context.Context) (due []flow.Version, err error) {
 }
 
 func readLive(tx *store.Tx, url []byte) (l live, err error) {
-	err = tx.Row(readPage, url).Scan(&l.id, &l.address, &l.source, &l.rank, &l.asOf, &l.hash, &l.revision, &l.stored, &l.withdrawn)
+	err = tx.Row(readPage, url).Scan(&l.id, &l.address, &l.source, &l.rank, &l.asOf, &l.hash, &l.revision, &l.stored, &l.withdrawn, &l.likeness)
 	return l, err
 }

@@ -164,21 +164,21 @@ CREATE TABLE pages (
   fetched   BIGINT NOT NULL,
   stored    BIGINT NOT NULL,             -- when this hash first went live
   printed   BIGINT NOT NULL,
-  likeness  BIGINT NOT NULL DEFAULT 0,   -- of the text; 0 if it is too short to tell
+  likeness  BYTEA NOT NULL DEFAULT '',   -- of the text; see pages; empty if it is too short to tell
   twin      BIGINT NOT NULL DEFAULT 0    -- the first page with nearly the same text, by id; 0 if it is this one
 ) /*clustered*/;
 CREATE INDEX pages_source ON pages (source, id);
 CREATE INDEX pages_host ON pages (host, id);
 CREATE INDEX pages_twin ON pages (twin) WHERE twin <> 0;
 
--- Where to look for texts that are nearly the same: each fourth part of a
--- likeness.
+-- Where to look for texts that are nearly the same.
 CREATE TABLE likenesses (
   part INTEGER NOT NULL,
-  bits INTEGER NOT NULL,
+  bits BIGINT NOT NULL,
   page BIGINT NOT NULL,
   PRIMARY KEY (part, bits, page)
 ) /*clustered*/;
+CREATE INDEX likenesses_page ON likenesses (page);
 
 CREATE TABLE bodies (
   page     BIGINT PRIMARY KEY,
