@@ -17,7 +17,7 @@ const MaxLength = 2048
 
 // Canonical returns the one spelling of an absolute http or https URL: host in
 // lower case and punycode, no default port, no dot segments, no fragment, no
-// tracking parameters, escapes only where they are needed and in upper case.
+// tracking parameters or sessions, escapes only where they are needed and in upper case.
 // The order of the other parameters stays. It is idempotent. Errors are of the
 // kind courant.Invalid.
 func Canonical(raw string) (string, error) {
@@ -31,7 +31,7 @@ func Canonical(raw string) (string, error) {
 	if p.userinfo {
 		return "", courant.Errorf(courant.Invalid, "the URL holds a user name or password")
 	}
-	p.path = removeDots(normalEscapes(p.path, pathByte))
+	p.path = dropSession(removeDots(normalEscapes(p.path, pathByte)))
 	p.query = dropTracking(normalEscapes(p.query, queryByte))
 	p.hasFragment = false
 	p.hasQuery = p.query != ""

@@ -2,18 +2,19 @@ package link
 
 import "strings"
 
-// isTracking says whether a parameter only tells where a reader came from. The
-// name comes in lower case.
+// isTracking says whether a parameter only tells where a reader came from, or in
+// which session. The name comes in lower case.
 func isTracking(name string) bool {
 	switch name {
 	case "fbclid", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "msclkid", "twclid", "ttclid", "li_fat_id",
 		"igshid", "igsh", "yclid", "ysclid", "ymclid", "_openstat", "openstat", "from_openstat", "rb_clickid",
 		"mc_cid", "mc_eid", "mkt_tok", "_hsenc", "_hsmi", "__hssc", "__hstc", "__hsfp", "hsctatracking",
 		"vero_id", "vero_conv", "wickedid", "oly_anon_id", "oly_enc_id", "s_cid", "_ga", "_gl", "srsltid",
+		"phpsessid", "jsessionid", "sessionid", "session_id", "cfid", "cftoken", "asp.net_sessionid",
 		"epik", "ml_subscriber", "ml_subscriber_hash", "cvid", "oicd", "at_medium", "at_campaign":
 		return true
 	}
-	return strings.HasPrefix(name, "utm_") || strings.HasPrefix(name, "pk_") || strings.HasPrefix(name, "mtm_") ||
+	return strings.HasPrefix(name, "utm_") || strings.HasPrefix(name, "aspsessionid") || strings.HasPrefix(name, "pk_") || strings.HasPrefix(name, "mtm_") ||
 		strings.HasPrefix(name, "hmb_")
 }
 
@@ -48,9 +49,32 @@ func hasTracking(query string) bool {
 
 // tracks looks only at names that begin as tracking parameters do.
 func tracks(param string) bool {
-	name, _, _ := strings.Cut(param, "=")
+	name, value, _ := strings.Cut(param, "=")
 	if name == "" || len(name) > maxTracking {
 		return false
 	}
-	return isTracking(strings.ToLower(name))
+	return isTracking(strings.ToLower(name)) || len(value) == 32 && (name == "sid" || name == "s") && isHex(value)
+}
+
+// isHex tells the session of a forum from the number of a story.
+func isHex(s string) bool {
+	for i := range len(s) {
+		if c := s[i] | 0x20; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// dropSession removes the session that servlets write into the path.
+func dropSession(path string) string {
+	i := strings.Index(strings.ToLower(path), ";jsessionid=")
+	if i < 0 {
+		return path
+	}
+	rest := path[i+1:]
+	if end := strings.IndexAny(rest, "/;"); end >= 0 {
+		return path[:i] + dropSession(rest[end:])
+	}
+	return path[:i]
 }

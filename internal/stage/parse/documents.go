@@ -43,6 +43,15 @@ func changes(tx *store.Tx, d download, found []entry) ([]entry, error) {
 		if seen && was.withdrawn == f.item.Withdrawn && bytes.Equal(was.hash, f.hash) {
 			continue
 		}
+		if !seen && f.addr != "" {
+			same, err := renamed(tx, d, f)
+			if err != nil {
+				return nil, err
+			}
+			if same {
+				continue
+			}
+		}
 		if f.addr == "" { // a tombstone: the item that it names knows the address
 			if !seen {
 				continue
@@ -55,6 +64,22 @@ func changes(tx *store.Tx, d download, found []entry) ([]entry, error) {
 		changed = append(changed, f)
 	}
 	return changed, nil
+}
+
+// renamed gives an item whose id is new the row of the one that the source had
+// under the same address: an id that changes makes no news. It says whether the
+// content is the same.
+func renamed(tx *store.Tx, d download, f entry) (same bool, err error) {
+	var hash []byte
+	var withdrawn bool
+	err = tx.Row(itemAt, d.source.ID, f.url[:]).Scan(&hash, &withdrawn)
+	if store.NoRow(err) {
+		return false, nil
+	}
+	if err == nil {
+		_, err = tx.Exec(renameItem, d.source.ID, f.url[:], f.key[:])
+	}
+	return withdrawn == f.item.Withdrawn && bytes.Equal(hash, f.hash), err
 }
 
 // packNew packs what looks new before the transaction, which others wait for.

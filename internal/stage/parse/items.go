@@ -23,12 +23,23 @@ type entry struct {
 // items gives every item its keys, drops those that have no address of their
 // own, and keeps of two with one key or one address the first.
 //
-// The key of an item is its id (guid, atom:id), else its link, else its content.
-func items(d download, r *courant.Reading) []entry {
+// The key of an item is its id (guid, atom:id), unless other items of the file
+// have the same one and other links; else its link, else its content.
+func items(r *courant.Reading) []entry {
 	seen := make(map[[16]byte]bool, 2*len(r.Items))
 	out := make([]entry, 0, len(r.Items))
+	links := make(map[string]string, len(r.Items)) // by id; "" if there are several
 	for i := range r.Items {
-		f, ok := keyed(d, r.Items[i])
+		it := &r.Items[i]
+		if link, ok := links[it.ID]; ok && link != it.Link {
+			links[it.ID] = ""
+		} else {
+			links[it.ID] = it.Link
+		}
+	}
+	for i := range r.Items {
+		it := r.Items[i]
+		f, ok := keyed(it, links[it.ID] == "" && it.Link != "")
 		if !ok || seen[f.key] || f.addr != "" && seen[f.url] {
 			continue
 		}
@@ -41,7 +52,8 @@ func items(d download, r *courant.Reading) []entry {
 	return out
 }
 
-func keyed(d download, item courant.Item) (entry, bool) {
+// keyed gives an item its keys; shared says that its id is that of others too.
+func keyed(item courant.Item, shared bool) (entry, bool) {
 	f := entry{item: item}
 	var err error
 	f.hash, err = hex.DecodeString(item.Hash)
@@ -55,7 +67,7 @@ func keyed(d download, item courant.Item) (entry, bool) {
 		return f, false
 	}
 	name := item.ID
-	if name == "" {
+	if name == "" || shared {
 		name = f.addr
 	}
 	if name == "" {

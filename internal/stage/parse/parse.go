@@ -211,7 +211,7 @@ func (p *Parse) unreadable(ctx context.Context, d download, why report) error {
 
 // keep writes what is new in a reading, the validators and the messages.
 func (p *Parse) keep(ctx context.Context, d download, reading *courant.Reading) error {
-	found := items(d, reading)
+	found := items(reading)
 	if err := p.packNew(ctx, d, found); err != nil {
 		return err
 	}
