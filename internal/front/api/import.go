@@ -66,8 +66,8 @@ func (a *API) importFile(w http.ResponseWriter, r *http.Request) (int, any, erro
 	if err := http.NewResponseController(w).SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return 0, nil, err
 	}
-	key := fmt.Sprintf("body/%s/import-%d-%s", a.Store.Now().UTC().Format("20060102t1504"), source.ID, digest[:16])
-	if err := a.keepImport(r.Context(), key, r.Body, sum); err != nil {
+	key, err := a.keepImport(r.Context(), fmt.Sprintf("body/%s/import-%d", a.Store.Now().UTC().Format("20060102t1504"), source.ID), r.Body, sum)
+	if err != nil {
 		return 0, nil, err
 	}
 	return http.StatusAccepted, out, a.pend(r.Context(), source, key, r.Header.Get("Content-Type"), sum[:16])
@@ -103,14 +103,14 @@ func (a *API) importSource(ctx context.Context, out *Imported, absence courant.A
 }
 
 // keepImport keeps the body and checks that it is what was announced.
-func (a *API) keepImport(ctx context.Context, key string, body io.Reader, sum []byte) error {
+func (a *API) keepImport(ctx context.Context, prefix string, body io.Reader, sum []byte) (key string, err error) {
 	hash := sha256.New()
-	err := a.Blobs.PutFrom(ctx, key, io.TeeReader(body, hash))
+	key, err = a.Blobs.PutStream(ctx, prefix, io.TeeReader(body, hash))
 	if err == nil && string(hash.Sum(nil)) != string(sum) {
 		err = courant.Errorf(courant.Invalid, "the body is not what its digest says; it was cut off, or changed while it was sent")
-		return errors.Join(err, a.Blobs.Delete(ctx, key))
+		err = errors.Join(err, a.Blobs.Delete(ctx, key))
 	}
-	return err
+	return key, err
 }
 
 // pend leaves the file for parse, as robot leaves a download.

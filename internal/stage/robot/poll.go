@@ -5,10 +5,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"time"
 
+	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/flow"
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
@@ -23,6 +25,8 @@ type polled struct {
 	etag, modified string
 	body, raw      []byte // digests of what was read last, unpacked and as it came
 	asked          int64
+	kind           courant.SourceKind
+	key            string // of a catalogue's body, which is kept as it comes
 }
 
 // poll asks for a source. Its answer is kept as a pending download, whose
@@ -31,7 +35,7 @@ func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 	now := time.Now()
 	p := polled{source: t.source}
 	err := r.Store.Read(ctx, func(q store.Reader) error {
-		return q.Row(readPoll, t.source).Scan(&p.url, &p.etag, &p.modified, &p.body, &p.raw, &p.asked)
+		return q.Row(readPoll, t.source).Scan(&p.url, &p.etag, &p.modified, &p.body, &p.raw, &p.asked, &p.kind)
 	})
 	if err != nil { // answered meanwhile, or unreadable: the sweep finds it again
 		return now, nil
@@ -43,8 +47,7 @@ func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 		r.answerPoll(ctx, h, p, 0, why)
 		return now, nil
 	}
-	a, err := r.Client.Get(ctx, client.Request{URL: p.url, ETag: p.etag, Modified: p.modified, Accept: acceptFeeds,
-		Max: int64(r.Config.MaxFeed), Known: p.raw})
+	a, err := r.Client.Get(ctx, r.request(ctx, &p))
 	next, why := r.outcome(ctx, h, a, err, now)
 	switch {
 	case why != "":
@@ -59,6 +62,19 @@ func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 		r.answerPoll(ctx, h, p, a.Status, "the server answered "+strconv.Itoa(a.Status)+" "+http.StatusText(a.Status))
 	}
 	return next, nil
+}
+
+// request is how a source is asked. A catalogue does not go through memory.
+func (r *Robot) request(ctx context.Context, p *polled) client.Request {
+	q := client.Request{URL: p.url, ETag: p.etag, Modified: p.modified, Accept: acceptFeeds, Max: int64(r.Config.MaxFeed), Known: p.raw}
+	if p.kind == courant.KindCatalog {
+		q.Max = int64(r.Config.MaxCatalog)
+		q.Keep = func(body io.Reader) (err error) {
+			p.key, err = r.Blobs.PutStream(context.WithoutCancel(ctx), bodyKey(r.Store.Now(), fmt.Sprintf("%d-%d", p.source, p.asked)), body)
+			return err
+		}
+	}
+	return q
 }
 
 func statusOf(a *client.Answer) int {
@@ -144,7 +160,12 @@ func (r *Robot) answerPoll(ctx context.Context, h *host, p polled, status int, p
 // pend keeps a download for parse, unless it is what parse has read already.
 func (r *Robot) pend(ctx context.Context, h *host, p polled, a *client.Answer) {
 	digest, same := p.body, a.Known
-	if !same {
+	switch {
+	case same:
+	case a.Digest != nil:
+		digest = a.Digest
+		same = bytes.Equal(digest, p.body)
+	default:
 		sum := sha256.Sum256(a.Body)
 		digest = sum[:16]
 		same = bytes.Equal(digest, p.body)
@@ -153,8 +174,11 @@ func (r *Robot) pend(ctx context.Context, h *host, p polled, a *client.Answer) {
 		r.answerPoll(ctx, h, p, a.Status, "")
 		return
 	}
-	key := ""
-	if !same {
+	key := p.key // of the same bytes it goes with the sweep of bodies
+	if same {
+		key = ""
+	}
+	if !same && key == "" {
 		var err error
 		if key, err = r.keepBody(ctx, p.url, fmt.Sprintf("%d-%d", p.source, p.asked), a.Body); err != nil {
 			return

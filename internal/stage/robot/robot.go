@@ -29,6 +29,7 @@ type Config struct {
 	Connections        int              `toml:"connections" comment:"at once, over all hosts"`
 	Timeout            setting.Duration `toml:"timeout" comment:"of one request as a whole"`
 	MaxFeed            setting.Size     `toml:"max_feed" comment:"largest feed, unpacked"`
+	MaxCatalog         setting.Size     `toml:"max_catalog" comment:"largest catalogue, unpacked"`
 	MaxPicture         setting.Size     `toml:"max_picture"`
 	KeepBodies         setting.Duration `toml:"keep_bodies" comment:"how long downloads are kept for other subscribers"`
 	KeepBodiesSize     setting.Size     `toml:"keep_bodies_size" comment:"and how much of them"`
@@ -39,7 +40,7 @@ func Defaults() Config {
 	return Config{
 		UserAgent: "courant/0.1 (+https://github.com/courant-platform/courant)",
 		Gap:       setting.Duration(500 * time.Millisecond), ConnectionsPerHost: 1, Connections: 256,
-		Timeout: setting.Duration(30 * time.Second), MaxFeed: 10 << 20, MaxPicture: 20 << 20,
+		Timeout: setting.Duration(30 * time.Second), MaxFeed: 10 << 20, MaxCatalog: 1 << 30, MaxPicture: 20 << 20,
 		KeepBodies: setting.Duration(time.Hour), KeepBodiesSize: 1 << 30,
 	}
 }

@@ -28,6 +28,9 @@ func (c *Client) read(resp *http.Response, r Request, a *Answer) error {
 	if most <= 0 {
 		most = defaultMax
 	}
+	if r.Keep != nil {
+		return keep(resp, r, a, most)
+	}
 	packed, ok := c.buffers.Get().(*bytes.Buffer)
 	if !ok {
 		packed = new(bytes.Buffer)
@@ -61,6 +64,37 @@ func (c *Client) read(resp *http.Response, r Request, a *Answer) error {
 	err = readAll(&b, unpacked, most)
 	a.Body = b.Bytes()
 	return err
+}
+
+// keep hands the decoded body over as it comes.
+func keep(resp *http.Response, r Request, a *Answer, most int64) error {
+	raw, sum := sha256.New(), sha256.New()
+	body, err := decoded(resp.Header.Get("Content-Encoding"), io.TeeReader(resp.Body, raw))
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	err = r.Keep(&bounded{src: io.TeeReader(body, sum), left: most, most: most})
+	if err == nil {
+		_, err = io.Copy(io.Discard, io.TeeReader(resp.Body, raw)) // what follows the last frame
+	}
+	a.Raw, a.Digest = raw.Sum(nil)[:16], sum.Sum(nil)[:16]
+	a.Known = err == nil && bytes.Equal(a.Raw, r.Known)
+	return err
+}
+
+// bounded ends a body that grows too large with an error.
+type bounded struct {
+	src        io.Reader
+	left, most int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.src.Read(p[:min(int64(len(p)), b.left+1)])
+	if b.left -= int64(n); b.left < 0 {
+		return 0, courant.Errorf(courant.Invalid, "too_large: more than %d bytes", b.most)
+	}
+	return n, err
 }
 
 // readAll reads up to most bytes; more are an error.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -47,6 +48,9 @@ type Request struct {
 	Accept         string
 	Max            int64  // decoded bytes; 10 MiB unless set
 	Known          []byte // digest of an answer that need not be unpacked again
+	// Keep gets the decoded body of an answer of status 200 as it comes; the answer
+	// then has none. Its error is that of Get.
+	Keep func(io.Reader) error
 }
 
 // Answer is what came.
@@ -55,6 +59,7 @@ type Answer struct {
 	Header         http.Header
 	Body           []byte // decoded; only of status 200, and not if Known
 	Raw            []byte // digest of the body as it came
+	Digest         []byte // of the decoded body, where it was kept as it came
 	Known          bool   // Raw is the request's Known
 	ETag, Modified string
 	Type           string
