@@ -55,30 +55,71 @@ type Feed struct {
 	Next        string   `json:"next"` // the page of the feed with older items
 	TTL         int64    `json:"ttl_seconds"`
 	Image       string   `json:"image"`
+
+	Analytics  []Counter   `json:"analytics,omitempty"` // of Turbo RSS
+	Ads        []AdNetwork `json:"ads,omitempty"`
+	Logo       string      `json:"logo,omitempty"`
+	SquareLogo string      `json:"square_logo,omitempty"`
+	Plugin     string      `json:"cms_plugin,omitempty"` // what made the feed
+}
+
+// Counter is one that a site counts its readers with.
+type Counter struct {
+	Type   string `json:"type"` // Yandex, Google, LiveInternet, …
+	ID     string `json:"id"`
+	Params string `json:"params,omitempty"`
+	URL    string `json:"url,omitempty"` // of a counter of its own
+}
+
+// AdNetwork fills a slot of a site's pages. Code is what the site would run there;
+// here nothing runs it.
+type AdNetwork struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+	Slot string `json:"slot"`
+	Code string `json:"code,omitempty"`
+}
+
+// RelatedLink is a page that goes with an item; Title and Image may be empty.
+type RelatedLink struct {
+	URL   string `json:"url"`
+	Title string `json:"title"`
+	Image string `json:"image"`
+}
+
+// Crumb is a step of the way to an item within its site.
+type Crumb struct {
+	URL  string `json:"url"`
+	Text string `json:"text"`
 }
 
 // Item is one entry of a feed. Title is plain text; Summary and Content are
 // cleaned HTML; URLs are absolute.
 type Item struct {
-	ID         string      `json:"id"` // guid, atom:id
-	Link       string      `json:"link"`
-	Title      string      `json:"title"`
-	Summary    string      `json:"summary"`
-	Content    string      `json:"content"`
-	Published  Time        `json:"published"`
-	Updated    Time        `json:"updated"`
-	Language   string      `json:"language"`
-	Base       string      `json:"base"`
-	Rights     string      `json:"rights"`
-	Authors    []Person    `json:"authors"`
-	Categories []string    `json:"categories"`
-	Enclosures []Enclosure `json:"enclosures"`
-	Images     []string    `json:"images"` // in order of appearance, each once
-	Videos     []string    `json:"videos"`
-	Turbo      *bool       `json:"turbo"`     // the attribute of Turbo RSS, nil if absent
-	Withdrawn  bool        `json:"withdrawn"` // the source says that it is gone
-	Related    []string    `json:"related"`
-	Hash       string      `json:"hash"` // of the content, hexadecimal; see read/feed
+	ID         string        `json:"id"` // guid, atom:id
+	Link       string        `json:"link"`
+	Title      string        `json:"title"`
+	Summary    string        `json:"summary"`
+	Content    string        `json:"content"`
+	Published  Time          `json:"published"`
+	Updated    Time          `json:"updated"`
+	Language   string        `json:"language"`
+	Base       string        `json:"base"`
+	Rights     string        `json:"rights"`
+	Authors    []Person      `json:"authors"`
+	Categories []string      `json:"categories"`
+	Enclosures []Enclosure   `json:"enclosures"`
+	Images     []string      `json:"images"` // in order of appearance, each once
+	Videos     []string      `json:"videos"`
+	Turbo      *bool         `json:"turbo"`     // the attribute of Turbo RSS, nil if absent
+	Withdrawn  bool          `json:"withdrawn"` // the source says that it is gone
+	Related    []RelatedLink `json:"related"`
+	Hash       string        `json:"hash"` // of the content, hexadecimal; see read/feed
+
+	Breadcrumbs []Crumb `json:"breadcrumbs,omitempty"`
+	Endless     bool    `json:"endless,omitempty"`      // the related pages follow one another without end
+	ReportURL   string  `json:"report_url,omitempty"`   // what analytics are told instead of the link
+	ReportTitle string  `json:"report_title,omitempty"` // and of the title
 }
 
 // FeedLink is a feed that an HTML page offers.

@@ -42,6 +42,10 @@ func (c *Cleaner) attributes(out string) bool {
 		c.flag("open")
 	case "div":
 		c.widget()
+	case "span":
+		if c.scan.attr("data-widget") == "button" {
+			c.ownWidget("button")
+		}
 	}
 	c.textAttr("title")
 	c.textAttr("lang")
@@ -66,6 +70,9 @@ func (c *Cleaner) href() bool {
 		return false
 	}
 	c.put("href", url)
+	if kind, ok := c.scan.lookupAttr("data-widget"); ok && (kind == "button" || kind == "contact") {
+		c.ownWidget(kind)
+	}
 	return true
 }
 
@@ -144,11 +151,10 @@ func (c *Cleaner) direction() {
 	}
 }
 
-// widget keeps the mark of what used to be a frame or a form.
+// widget keeps the mark of what used to be a frame, a form or another control.
 func (c *Cleaner) widget() {
-	switch v := c.scan.attr("data-widget"); v {
-	case "frame", "form":
-		c.put("data-widget", v)
+	if v, ok := c.scan.lookupAttr("data-widget"); ok && isWidget(v) {
+		c.ownWidget(v)
 	}
 }
 

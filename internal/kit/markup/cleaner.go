@@ -66,6 +66,7 @@ type Cleaner struct {
 // opened is an element that is open in the input; a ghost is not in the output.
 type opened struct {
 	name  string
+	ends  string // the input's name of it, if that is another one
 	ghost bool
 	block bool
 }
@@ -82,7 +83,7 @@ func (c *Cleaner) Append(dst []byte, html string) ([]byte, Found) {
 		c.base, c.baseURL = link.ParseBase(c.Base), c.Base
 	}
 	c.dst, c.open, c.found, c.picture = dst, c.open[:0], Found{}, picture{}
-	c.scan.src, c.scan.pos = legalText(html), 0
+	c.scan.src, c.scan.pos, c.scan.lastEnd = legalText(html), 0, nil
 	for kind := c.scan.next(); kind != endOfInput; kind = c.scan.next() {
 		switch kind {
 		case textToken:
@@ -102,6 +103,7 @@ func (c *Cleaner) Append(dst []byte, html string) ([]byte, Found) {
 // start decides what becomes of a start tag.
 func (c *Cleaner) start(el element) {
 	switch {
+	case el.turbo && (len(c.scan.atts) > 0 || c.scan.name == "menu") && c.turbo(c.scan.name):
 	case el.special:
 		c.special(c.scan.name)
 	case el.drop && !el.raw:
@@ -146,11 +148,26 @@ func (c *Cleaner) end(el element) {
 	case c.scan.name == "picture":
 		c.endPicture()
 	case el.out == "" || el.void:
+	case c.scan.name == "menu" && c.endAs("menu"):
 	default:
 		if i := c.find(el); i >= 0 {
 			c.closeTo(i)
 		}
 	}
+}
+
+// endAs closes the nearest widget that an end tag of another name closes.
+func (c *Cleaner) endAs(name string) bool {
+	for i := len(c.open) - 1; i >= 0 && !isCell(c.open[i].name); i-- {
+		switch {
+		case c.open[i].ends == name:
+			c.closeTo(i)
+			return true
+		case c.open[i].name == "ul":
+			return false
+		}
+	}
+	return false
 }
 
 // find returns the place of the open element that an end tag closes, or -1.

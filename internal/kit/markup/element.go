@@ -12,6 +12,7 @@ type element struct {
 	foreign bool   // svg, math
 	table   bool   // it is only allowed inside a table
 	special bool   // it has a rule of its own
+	turbo   bool   // Turbo pages may mean something else by it
 }
 
 // lookup returns the rule of an element. What is not listed here never reaches
@@ -19,10 +20,14 @@ type element struct {
 func lookup(name string) element {
 	switch name {
 	case "b", "strong", "i", "em", "u", "s", "del", "ins", "sub", "sup", "small", "mark", "code", "kbd", "samp",
-		"abbr", "q", "cite", "time", "var", "dfn", "bdi", "bdo", "ruby", "rt", "rp", "a", "span":
+		"abbr", "q", "cite", "time", "var", "dfn", "bdi", "bdo", "ruby", "rt", "rp", "span":
 		return element{out: name, known: true}
+	case "a":
+		return element{out: name, known: true, turbo: true}
+	case "div", "figure":
+		return element{out: name, known: true, block: true, turbo: true}
 	case "p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "ul", "ol", "li", "dl", "dt", "dd",
-		"figure", "figcaption", "div", "details", "summary", "table":
+		"figcaption", "details", "summary", "table":
 		return element{out: name, known: true, block: true}
 	case "tr", "td", "th", "thead", "tbody", "tfoot", "caption", "colgroup":
 		return element{out: name, known: true, block: true, table: true}
@@ -47,10 +52,14 @@ func lookup(name string) element {
 // renamed holds the elements that become others.
 func renamed(name string) element {
 	switch name {
-	case "section", "article", "header", "footer", "aside", "main", "nav", "center", "hgroup", "address",
-		"fieldset", "legend", "dialog", "search", "marquee", "form":
+	case "article", "header", "footer", "aside", "main", "nav", "center", "hgroup", "address",
+		"fieldset", "legend", "dialog", "search", "marquee":
 		return element{out: "div", known: true, block: true}
-	case "menu", "dir":
+	case "section", "form":
+		return element{out: "div", known: true, block: true, turbo: true}
+	case "menu":
+		return element{out: "ul", known: true, block: true, turbo: true}
+	case "dir":
 		return element{out: "ul", known: true, block: true}
 	case "strike":
 		return element{out: "s", known: true}
@@ -69,8 +78,10 @@ func removed(name string) element {
 		return element{known: true, raw: true, drop: true}
 	case "svg", "math":
 		return element{known: true, drop: true, foreign: true}
-	case "object", "applet", "template", "select", "datalist", "canvas", "button", "map", "frameset", "portal":
+	case "object", "applet", "template", "select", "datalist", "canvas", "map", "frameset", "portal":
 		return element{known: true, drop: true}
+	case "button":
+		return element{known: true, drop: true, turbo: true}
 	case "meta", "link", "base", "basefont", "bgsound", "frame", "embed", "input", "param", "area", "track", "keygen",
 		"isindex", "nextid", "command":
 		return element{known: true, void: true}

@@ -100,6 +100,18 @@ func inspectAttr(a html.Attribute) string {
 	case "alt", "title", "width", "height", "lang", "dir", "colspan", "rowspan", "span", "start", "type", "reversed", "value",
 		"datetime", "open", "data-widget", "controls", "preload":
 		return ""
+	case "data-action", "data-agreement":
+		if strings.HasPrefix(a.Val, "https://") || strings.HasPrefix(a.Val, "http://") {
+			return ""
+		}
+	case "data-color", "data-background":
+		if strings.Trim(a.Val, "#0123456789abcdefghijklmnopqrstuvwxyz-") == "" {
+			return ""
+		}
+	case "data-title", "data-view", "data-expanded", "data-layout", "data-thumb", "data-author", "data-subtitle", "data-value", "data-best",
+		"data-height", "data-network", "data-to", "data-company", "data-type", "data-name", "data-label", "data-required", "data-placeholder",
+		"data-slot", "data-primary":
+		return "" // text that nothing acts upon
 	}
 	return "attribute " + a.Key
 }

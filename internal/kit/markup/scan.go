@@ -32,6 +32,8 @@ type scanner struct {
 	text string // of the text, with its references
 	el   element
 	atts []attr
+
+	lastEnd map[string]int // places of the last end tags that were looked for
 }
 
 // next moves to the next token.

@@ -48,14 +48,30 @@ type writer struct {
 	decoded []byte
 }
 
+// widget leaves out what is no text, and says whether it did; the title of a
+// widget is a paragraph.
+func (t *writer) widget(kind string) bool {
+	switch kind {
+	case "frame", "ad", "share", "callback", "form", "search":
+		t.scan.skip()
+		return true
+	case "item", "comment", "gallery", "slider", "carousel", "feed", "feedback":
+		t.widen(paragraphGap)
+		if title := t.scan.attr("data-title") + t.scan.attr("data-author"); title != "" {
+			t.text(string(appendEscapedText(nil, title)))
+			t.widen(paragraphGap)
+		}
+	}
+	return false
+}
+
 func (t *writer) widen(gap int) { t.gap = max(t.gap, gap) }
 
 func (t *writer) start(el element) {
 	switch {
 	case el.drop && !el.raw, t.scan.name == "video", t.scan.name == "audio":
 		t.scan.skip()
-	case t.scan.name == "div" && t.scan.attr("data-widget") == "frame":
-		t.scan.skip()
+	case t.scan.name == "div" && len(t.scan.atts) > 0 && t.widget(t.scan.attr("data-widget")):
 	case t.scan.name == "pre":
 		t.pre++
 		t.widen(paragraphGap)

@@ -199,7 +199,7 @@ func (r *reader) atomLink(d *draft) {
 	s := &r.scan
 	rel := strings.ToLower(strings.TrimSpace(s.Attr("rel")))
 	rel = strings.TrimPrefix(rel, "http://www.iana.org/assignments/relation/")
-	kind, length := strings.ToLower(s.Attr("type")), s.Attr("length")
+	kind, length, title := strings.ToLower(s.Attr("type")), s.Attr("length"), line(s.Attr("title"))
 	var href string
 	if rel == "" || rel == "alternate" {
 		href = r.pageLink(d.scope.base, s.Attr("href"))
@@ -219,9 +219,7 @@ func (r *reader) atomLink(d *draft) {
 	case "enclosure":
 		d.enclosure(href, kind, length)
 	case "related":
-		if len(d.item.Related) < maxList {
-			d.item.Related = append(d.item.Related, href)
-		}
+		d.relate(courant.RelatedLink{URL: href, Title: title})
 	}
 }
 

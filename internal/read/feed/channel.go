@@ -105,6 +105,8 @@ func (r *reader) feedModule() {
 		// what is in it belongs to the feed
 	case name.Space == "itunes" && (name.Local == "name" || name.Local == "email"):
 		r.podcastOwner(name.Local == "email")
+	case name.Space == "turbo" || name.Space == "yandex":
+		r.turboChannel(name.Local)
 	case name.Space == "dc" || name.Space == "itunes":
 		r.feedWords(name.Local)
 	case name.Space == "sy" && name.Local == "updateperiod":

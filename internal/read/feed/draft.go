@@ -33,6 +33,9 @@ type draft struct {
 	rights      string       // of the feed that it was copied from
 	noLang      bool         // the language is said to be none
 
+	turbo             bool   // has a page of Turbo RSS
+	heading, headless string // of that page: its heading, and the page without it
+
 	publishedRank, updatedRank int
 }
 
@@ -53,10 +56,12 @@ func (p *piece) offer(html, base string, rank int) {
 // add finishes an item and appends it.
 func (r *reader) add(d *draft) {
 	it := &d.item
+	d.headed()
 	it.Title = r.titleLine(firstOf(it.Title, d.title))
 	it.ID = line(it.ID)
 	it.Link = firstOf(it.Link, d.guidLink, resolve("", d.id))
 	it.ID = firstOf(it.ID, line(d.id), it.Link)
+	r.checkTurbo(d)
 	it.Base = d.scope.base
 	if !d.noLang {
 		it.Language = firstOf(it.Language, d.scope.lang)

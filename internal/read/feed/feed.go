@@ -76,7 +76,8 @@ type reader struct {
 	based bool // an xml:base was seen
 	// what an xml:base inside of markup is relative to
 	inline string
-	turbo  bool // what is of Turbo RSS was seen
+	turbo  bool            // what is of Turbo RSS was seen
+	links  map[string]bool // of its items
 
 	feedLinkKind      string // media type of the feed's link
 	period, frequency int64  // of the syndication module

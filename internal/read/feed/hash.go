@@ -83,7 +83,7 @@ func (h *hasher) set(n int, f func(i int)) {
 // keep copies the strings of an item that may be parts of the source, so that
 // an item does not hold the whole feed in memory. No list stays nil.
 func keep(it *courant.Item) {
-	for _, s := range [...]*string{&it.ID, &it.Link, &it.Title, &it.Language, &it.Base, &it.Rights} {
+	for _, s := range [...]*string{&it.ID, &it.Link, &it.Title, &it.Language, &it.Base, &it.Rights, &it.ReportURL, &it.ReportTitle} {
 		*s = strings.Clone(*s)
 	}
 	keepPeople(&it.Authors)
@@ -93,16 +93,31 @@ func keep(it *courant.Item) {
 	for i, e := range it.Enclosures {
 		it.Enclosures[i].URL, it.Enclosures[i].Type = strings.Clone(e.URL), strings.Clone(e.Type)
 	}
-	keepLists(&it.Categories, &it.Images, &it.Videos, &it.Related)
+	keepLists(&it.Categories, &it.Images, &it.Videos)
+	if it.Related == nil {
+		it.Related = []courant.RelatedLink{}
+	}
+	for i, l := range it.Related {
+		it.Related[i] = courant.RelatedLink{URL: strings.Clone(l.URL), Title: strings.Clone(l.Title), Image: strings.Clone(l.Image)}
+	}
+	for i, c := range it.Breadcrumbs {
+		it.Breadcrumbs[i] = courant.Crumb{URL: strings.Clone(c.URL), Text: strings.Clone(c.Text)}
+	}
 }
 
 // keepFeed does the same for a feed.
 func keepFeed(f *courant.Feed) {
-	for _, s := range [...]*string{&f.Title, &f.Link, &f.Description, &f.Language, &f.Rights, &f.Self, &f.Next, &f.Image} {
+	for _, s := range [...]*string{&f.Title, &f.Link, &f.Description, &f.Language, &f.Rights, &f.Self, &f.Next, &f.Image, &f.Logo, &f.SquareLogo, &f.Plugin} {
 		*s = strings.Clone(*s)
 	}
 	keepPeople(&f.Authors)
 	keepLists(&f.Categories, &f.Hubs)
+	for i, c := range f.Analytics {
+		f.Analytics[i] = courant.Counter{Type: strings.Clone(c.Type), ID: strings.Clone(c.ID), Params: strings.Clone(c.Params), URL: strings.Clone(c.URL)}
+	}
+	for i, a := range f.Ads {
+		f.Ads[i] = courant.AdNetwork{Type: strings.Clone(a.Type), ID: strings.Clone(a.ID), Slot: strings.Clone(a.Slot), Code: strings.Clone(a.Code)}
+	}
 }
 
 // keepPeople copies the strings of a list.

@@ -121,7 +121,7 @@ func (r *reader) jsonWords(d *draft, o jsonObject) {
 	if it.Link == "" {
 		it.Link = external
 	} else if external != "" {
-		it.Related = append(it.Related, external)
+		d.relate(courant.RelatedLink{URL: external})
 	}
 	if url := jsonText(o["url"]); it.Link == "" && strings.TrimSpace(url) != "" {
 		r.here("bad-link", "a link is no address of the web and was left out; write the full address of the page and nothing else")

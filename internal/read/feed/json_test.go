@@ -38,7 +38,7 @@ func TestAJSONFeedIsRead(t *testing.T) {
 	it := r.Items[0]
 	if it.ID != "1" || it.Link != "https://site.example/1" || it.Title != "One & <two>" || it.Summary != "a &lt; b" || it.Language != "de" ||
 		it.Content != `<p>Text <img src="https://site.example/i.jpg"></p>` || strings.Join(it.Categories, "|") != "a|b" ||
-		it.Published.Format("15:04:05") != "02:04:05" || it.Updated.IsZero() || strings.Join(it.Related, "|") != "https://else.example/" {
+		it.Published.Format("15:04:05") != "02:04:05" || it.Updated.IsZero() || strings.Join(relatedOf(it), "|") != "https://else.example/" {
 		t.Errorf("%+v", it)
 	}
 	if len(it.Enclosures) != 1 || it.Enclosures[0] != (courant.Enclosure{URL: "https://site.example/a.mp3", Type: "audio/mpeg", Length: 12}) ||

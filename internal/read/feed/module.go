@@ -47,7 +47,7 @@ func (r *reader) moduleChild(d *draft) {
 		html := r.scan.InnerXHTML(itemChild)
 		d.content.offer(html, r.ownBase(d), 3)
 	case "turbo", "yandex":
-		r.yandexChild(d)
+		r.turboChild(d)
 	default:
 		r.scan.Skip(isItem)
 	}
@@ -61,23 +61,6 @@ func (r *reader) contentChild(d *draft) {
 	}
 	html := r.scan.Inner(itemChild)
 	d.content.offer(html, r.ownBase(d), 4)
-}
-
-// yandexChild takes the full texts of these modules when there is no other.
-func (r *reader) yandexChild(d *draft) {
-	rank := 0
-	switch r.scan.Name.Local {
-	case "content":
-		rank = 3
-		r.turbo = true
-	case "full-text":
-		rank = 2
-	default:
-		r.scan.Skip(itemChild)
-		return
-	}
-	html := r.scan.Inner(itemChild)
-	d.content.offer(html, r.ownBase(d), rank)
 }
 
 // dublinCore reads dc: and dcterms:. Its date stands for both of an item's dates

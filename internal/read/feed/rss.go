@@ -227,7 +227,9 @@ func (r *reader) rssChild(d *draft, local string) {
 		s.Skip(itemChild)
 	case "image":
 		r.itemImage(d)
-	case "comments", "source":
+	case "metrics":
+		r.metrics(d)
+	case "comments", "source", "pdalink":
 		s.Skip(itemChild) // text, so that a missing end tag is noticed
 	default:
 		s.Skip(isItem)

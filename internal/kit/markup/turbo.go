@@ -1,0 +1,394 @@
+package markup
+
+import "strings"
+
+// turbo handles the markup of Turbo pages where it differs from HTML: the current
+// start tag, and its contents where they are the widget's own. It says whether
+// it did; the element then is open, or has been read to its end.
+func (c *Cleaner) turbo(name string) bool {
+	s := &c.scan
+	switch name {
+	case "div", "section":
+		if block, ok := s.lookupAttr("data-block"); ok {
+			return c.turboBlock(strings.ToLower(strings.TrimSpace(block)))
+		}
+		if kind, ok := s.lookupAttr("itemtype"); ok && strings.HasSuffix(kind, "schema.org/Rating") {
+			return c.turboRating(name)
+		}
+	case "figure":
+		if slot, ok := s.lookupAttr("data-turbo-ad-id"); ok && s.closes(name) {
+			s.skip()
+			c.whole("ad", "", slot)
+			return true
+		}
+	case "menu":
+		if s.isNext("<a") && s.closes(name) {
+			return c.openAs("menu", "menu")
+		}
+	case "a":
+		if strings.EqualFold(s.attr("data-block"), "button") && s.closes(name) {
+			return c.turboButton(name, s.attr("href"))
+		}
+	case "button":
+		if !s.closes(name) {
+			return false
+		}
+		if to, ok := s.lookupAttr("formaction"); ok {
+			return c.turboButton(name, to)
+		}
+		if to := s.attr("data-send-to"); to != "" {
+			return c.turboButton(name, "mailto:"+to)
+		}
+	case "form":
+		return s.closes(name) && c.turboForm()
+	}
+	return false
+}
+
+// closes says whether an end tag of a name follows.
+func (s *scanner) closes(name string) bool {
+	if s.lastEnd == nil {
+		s.lastEnd = map[string]int{}
+	}
+	at, ok := s.lastEnd[name]
+	if !ok {
+		at = max(strings.LastIndex(s.src, "</"+name), strings.LastIndex(s.src, "</"+strings.ToUpper(name)))
+		s.lastEnd[name] = at
+	}
+	return at >= s.pos
+}
+
+// isNext says whether the input goes on with a prefix after blanks.
+func (s *scanner) isNext(prefix string) bool {
+	return strings.HasPrefix(strings.TrimLeft(s.src[s.pos:min(len(s.src), s.pos+64)], " \t\r\n"), prefix)
+}
+
+// openAs opens a widget in place of an element, whose end tag closes it.
+func (c *Cleaner) openAs(name, kind string, values ...string) bool {
+	if c.openDiv(kind, values...) && name != "div" {
+		c.open[len(c.open)-1].ends = name
+	}
+	return true
+}
+
+// turboBlock handles a div with data-block. What is not known is left to the
+// rules of HTML.
+func (c *Cleaner) turboBlock(block string) bool {
+	s := &c.scan
+	switch block {
+	case "gallery", "carousel", "accordion", "fold", "cards", "card":
+		return c.openAs("div", block, s.attr("data-title"))
+	case "slider":
+		return c.openAs("div", block, s.attr("data-view"), s.attr("data-title"))
+	case "item":
+		return c.openAs("div", block, s.attr("data-title"), s.attr("data-expanded"))
+	case "breadcrumblist", "breadcrumbs":
+		return c.openAs("div", "breadcrumbs")
+	case "feed":
+		return c.openAs("div", block, s.attr("data-layout"), s.attr("data-title"))
+	case "comment":
+		avatar := s.attr("data-avatar-url")
+		c.openAs("div", block, s.attr("data-author"), s.attr("data-subtitle"))
+		if avatar = c.address(avatar); avatar != "" {
+			c.putImage(Image{URL: avatar})
+		}
+		return true
+	case "comments":
+		more := s.attr("data-url")
+		c.openAs("div", block)
+		if c.address(more) != "" {
+			c.anchor(more, "", c.address(more))
+		}
+		return true
+	case "histogram":
+		return c.openAs("div", block)
+	}
+	return c.turboLeaf(block)
+}
+
+// turboLeaf handles the blocks that say all in their attributes.
+func (c *Cleaner) turboLeaf(block string) bool {
+	s := &c.scan
+	if !s.closes("div") {
+		return false
+	}
+	switch block {
+	case "snippet":
+		title, picture, url := s.attr("data-title"), s.attr("data-img"), s.attr("data-url")
+		s.skip()
+		if c.openDiv(block) {
+			c.anchor(url, picture, limited(title))
+			c.closeDiv()
+		}
+	case "feed-item":
+		title, text := limited(s.attr("data-title")), limited(s.attr("data-description"))
+		picture, url, place := s.attr("data-thumb"), s.attr("data-href"), s.attr("data-thumb-position")
+		s.skip()
+		if c.openDiv(block, place) {
+			c.anchor(url, picture, title)
+			if text != "" {
+				c.dst = append(appendEscapedText(append(c.dst, "<p>"...), text), "</p>"...)
+			}
+			c.closeDiv()
+		}
+	case "histogram-item":
+		title, value, height, tint, icon := limited(s.attr("data-title")), limited(s.attr("data-value")), s.attr("data-height"), s.attr("data-color"), s.attr("data-icon")
+		s.skip()
+		if c.openDiv("bar", height, tint) {
+			if icon = c.address(icon); icon != "" {
+				c.putImage(Image{URL: icon})
+			}
+			if title != "" && value != "" {
+				title += ": "
+			}
+			c.dst = appendEscapedText(c.dst, title+value)
+			c.closeDiv()
+		}
+	case "share":
+		networks := s.attr("data-network")
+		s.skip()
+		c.whole(block, "", networks)
+	case "audio":
+		v := Video{URL: c.address(s.attr("src")), Audio: true}
+		s.skip()
+		if v.URL != "" {
+			c.found.Videos = append(c.found.Videos, v)
+			if c.Video == nil || c.Video(&v) {
+				c.putVideo("audio", v)
+			}
+		}
+	case "widget-feedback":
+		c.turboFeedback()
+	default:
+		return false
+	}
+	return true
+}
+
+// turboRating writes the rating that schema.org's meta elements give.
+func (c *Cleaner) turboRating(name string) bool {
+	if !c.scan.closes(name) {
+		return false
+	}
+	var value, best string
+	c.within(name, func() {
+		switch s := &c.scan; strings.ToLower(s.attr("itemprop")) {
+		case "ratingvalue":
+			value = s.attr("content")
+		case "bestrating":
+			best = s.attr("content")
+		}
+	})
+	value, best = c.data("value", value), c.data("best", best)
+	if value == "" {
+		return true
+	}
+	text := value
+	if best != "" {
+		text += " / " + best
+	}
+	c.whole("rating", text, value, best)
+	return true
+}
+
+// within reads the current element to its end and calls f at every start tag.
+func (c *Cleaner) within(name string, f func()) {
+	s := &c.scan
+	for depth := 1; depth > 0; {
+		switch s.next() {
+		case endOfInput:
+			return
+		case startToken:
+			if s.name == name {
+				depth++
+			}
+			f()
+		case endToken:
+			if s.name == name {
+				depth--
+			}
+		}
+	}
+}
+
+// textWithin reads the current element to its end and returns its text, escaped.
+func (c *Cleaner) textWithin(name string) string {
+	s := &c.scan
+	var text []byte
+	for depth := 1; depth > 0; {
+		switch s.next() {
+		case endOfInput:
+			return string(text)
+		case textToken:
+			text = appendText(text, s.text)
+		case startToken:
+			if s.name == name {
+				depth++
+			}
+		case endToken:
+			if s.name == name {
+				depth--
+			}
+		}
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// turboButton writes a button as a link; one that leads nowhere, or is disabled,
+// is text.
+func (c *Cleaner) turboButton(name, to string) bool {
+	s := &c.scan
+	tint, background, primary := s.attr("data-color"), s.attr("data-background-color"), s.attr("data-primary")
+	_, disabled := s.lookupAttr("disabled")
+	label := s.attr("text")
+	url := c.address(to)
+	if url == "" {
+		url = contact(to)
+	}
+	if url != "" && c.Link != nil {
+		url = c.Link(url)
+	}
+	text := c.textWithin(name)
+	if text == "" {
+		text = string(appendEscapedText(nil, limited(label)))
+	}
+	c.closeOpen("a", false)
+	if text == "" {
+		return true
+	}
+	out := "a"
+	if disabled || url == "" {
+		out = "span"
+	}
+	c.dst = append(append(c.dst, '<'), out...)
+	if out == "a" {
+		c.put("href", url)
+	}
+	c.put("data-widget", "button")
+	c.putData("color", tint)
+	c.putData("background", background)
+	c.putData("primary", primary)
+	c.dst = append(append(append(append(append(c.dst, '>'), text...), "</"...), out...), '>')
+	return true
+}
+
+// turboFeedback writes the ways to reach somebody as links.
+func (c *Cleaner) turboFeedback() {
+	if !c.openDiv("feedback", c.scan.attr("data-title")) {
+		c.scan.skip()
+		return
+	}
+	c.within("div", func() {
+		s := &c.scan
+		kind := c.data("type", s.attr("data-type"))
+		switch {
+		case kind == "callback":
+			c.whole("callback", "", s.attr("data-send-to"), s.attr("data-agreement-company"), s.attr("data-agreement-link"))
+		case kind != "":
+			c.contact(kind, s.attr("data-url"))
+		}
+	})
+	c.closeDiv()
+}
+
+// contact writes one way to reach somebody.
+func (c *Cleaner) contact(kind, to string) {
+	url := c.address(to)
+	switch {
+	case strings.Contains(to, ":") && url == "":
+		url = contact(to)
+	case kind == "call" && !strings.Contains(to, ":"):
+		url = contact("tel:" + strings.ReplaceAll(to, " ", ""))
+	case kind == "mail" && strings.Contains(to, "@") && !strings.Contains(to, ":"):
+		url = contact("mailto:" + to)
+	}
+	if url != "" && c.Link != nil {
+		url = c.Link(url)
+	}
+	if url == "" {
+		return
+	}
+	c.dst = append(c.dst, "<a"...)
+	c.put("href", url)
+	c.put("data-widget", "contact")
+	c.put("data-type", kind)
+	c.dst = append(append(append(c.dst, '>'), kind...), "</a>"...)
+}
+
+// turboForm tells the three kinds of Turbo's forms from others, whose contents
+// stay.
+func (c *Cleaner) turboForm() bool {
+	s := &c.scan
+	switch strings.ToLower(s.attr("data-type")) {
+	case "callback":
+		to, company, agreement := s.attr("data-send-to"), s.attr("data-agreement-company"), s.attr("data-agreement-link")
+		s.skip()
+		c.whole("callback", "", to, company, agreement)
+		return true
+	case "dynamic-form":
+		c.dynamicForm()
+		return true
+	}
+	if action := s.attr("action"); strings.Contains(action, "{text}") {
+		name, placeholder := "", ""
+		c.within("form", func() {
+			if c.scan.name == "input" && name == "" {
+				name, placeholder = c.scan.attr("name"), c.scan.attr("placeholder")
+			}
+		})
+		if c.action(action) != "" {
+			c.whole("search", "", action, name, placeholder)
+		}
+		return true
+	}
+	return false
+}
+
+// dynamicForm writes the fields of a form that is described by spans.
+func (c *Cleaner) dynamicForm() {
+	if !c.openDiv("form") {
+		c.scan.skip()
+		return
+	}
+	field := false // a select or radio is open for its options
+	c.within("form", func() {
+		s := &c.scan
+		kind := c.data("type", s.attr("type"))
+		label := limited(s.attr("label"))
+		switch {
+		case s.name == "span" && kind == "option":
+			if label == "" {
+				label = limited(s.attr("text"))
+			}
+			c.whole("option", label)
+			return
+		case s.name != "span" && s.name != "button":
+			return
+		case field:
+			c.closeDiv()
+			field = false
+		}
+		switch {
+		case s.name == "button" && kind == "submit":
+			c.whole("submit", limited(s.attr("text")))
+		case s.name == "span" && isField(kind):
+			if label == "" {
+				label = s.attr("placeholder")
+			}
+			field = c.openDiv("field", kind, s.attr("name"), label, s.attr("required"))
+		}
+	})
+	if field {
+		c.closeDiv()
+	}
+	c.closeDiv()
+}
+
+// isField names the inputs of a form.
+func isField(kind string) bool {
+	switch kind {
+	case "input", "textarea", "checkbox", "select", "radio", "email", "number", "tel", "date":
+		return true
+	}
+	return false
+}

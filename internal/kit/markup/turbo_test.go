@@ -1,0 +1,119 @@
+package markup_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/courant-platform/courant/internal/kit/markup"
+)
+
+func TestWidgetsOfTurboPagesBecomeInert(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{`<div data-block="gallery"><header>T</header><img src="/1.jpg"></div>`, `<div data-widget="gallery"><div>T</div><img src="https://a.example/1.jpg"></div>`},
+		{`<div data-block="slider" data-view="Portrait" data-item-view="contain"><figure><img src="/1.jpg"></figure></div>`, `<div data-widget="slider" data-view="portrait"><figure><img src="https://a.example/1.jpg"></figure></div>`},
+		{`<div data-block="accordion"><div data-block="item" data-title="A &quot;b&quot;" data-expanded="true"><p>x</p></div></div>`,
+			`<div data-widget="accordion"><div data-widget="item" data-title="A &#34;b&#34;" data-expanded="true"><p>x</p></div></div>`},
+		{`<div data-block="cards"><div data-block="card"><h2>H</h2><footer><a data-block="button" href="/x">Go</a></footer><div data-block="more"><a href="/y">More</a></div></div></div>`,
+			`<div data-widget="cards"><div data-widget="card"><h2>H</h2><div><a href="https://a.example/x" data-widget="button">Go</a></div><div><a href="https://a.example/y">More</a></div></div></div>`},
+		{`<div data-block="carousel"><div data-block="snippet" data-title="T" data-img="/i.jpg" data-url="/u"></div></div>`,
+			`<div data-widget="carousel"><div data-widget="snippet"><a href="https://a.example/u"><img src="https://a.example/i.jpg">T</a></div></div>`},
+		{`<div data-block="fold"><p>x</p></div>`, `<div data-widget="fold"><p>x</p></div>`},
+		{`<div data-block="feed" data-layout="vertical" data-title="Read"><div data-block="feed-item" data-title="T" data-description="D" data-href="/u" data-thumb="/i.jpg" data-thumb-position="right" data-thumb-ratio="1x1"></div></div>`,
+			`<div data-widget="feed" data-layout="vertical" data-title="Read"><div data-widget="feed-item" data-thumb="right"><a href="https://a.example/u"><img src="https://a.example/i.jpg">T</a><p>D</p></div></div>`},
+		{`<div data-block="comments" data-url="/c"><div data-block="comment" data-author="A" data-avatar-url="/a.jpg" data-subtitle="S"><div data-block="content"><p>x</p></div><div data-block="comments"><div data-block="comment" data-author="B"></div></div></div></div>`,
+			`<div data-widget="comments"><a href="https://a.example/c">https://a.example/c</a><div data-widget="comment" data-author="A" data-subtitle="S"><img src="https://a.example/a.jpg"><div><p>x</p></div><div data-widget="comments"><div data-widget="comment" data-author="B"></div></div></div></div>`},
+		{`<div itemscope itemtype="http://schema.org/Rating"><meta itemprop="ratingValue" content="4.5"><meta itemprop="bestRating" content="5"></div>`, `<div data-widget="rating" data-value="4.5" data-best="5">4.5 / 5</div>`},
+		{`<div data-block="histogram"><div data-block="histogram-item" data-title="T" data-value="12" data-height="80" data-color="#0A0" data-icon="/i.png"></div></div>`,
+			`<div data-widget="histogram"><div data-widget="bar" data-height="80" data-color="#0a0"><img src="https://a.example/i.png">T: 12</div></div>`},
+		{`<div data-block="share" data-network="vkontakte, telegram"></div>`, `<div data-widget="share" data-network="vkontakte telegram"></div>`},
+		{`<div data-block="widget-feedback" data-title="Ask" data-stick="left"><div data-type="call" data-url="+7 495"></div><div data-block="chat" data-type="telegram" data-url="https://t.me/x"></div><div data-type="mail" data-url="a@b.example"></div><div data-type="callback" data-send-to="a@b.example" data-agreement-company="C"></div></div>`,
+			`<div data-widget="feedback" data-title="Ask"><a href="tel:+7495" data-widget="contact" data-type="call">call</a><a href="https://t.me/x" data-widget="contact" data-type="telegram">telegram</a><a href="mailto:a@b.example" data-widget="contact" data-type="mail">mail</a><div data-widget="callback" data-to="a@b.example" data-company="C"></div></div>`},
+		{`<form data-type="callback" data-send-to="a@b.example" data-agreement-company="C" data-agreement-link="/terms"></form>`, `<div data-widget="callback" data-to="a@b.example" data-company="C" data-agreement="https://a.example/terms"></div>`},
+		{`<form data-type="dynamic-form" end_point="/x"><div type="input-block"><span type="input" name="n" label="Name" required="true"></span><span type="select" name="s"><span type="option" text="One"></span><span type="option" text="Two"></span></span><span type="textarea" placeholder="Text"></span><button type="submit" text="Send"></button></div></form>`,
+			`<div data-widget="form"><div data-widget="field" data-type="input" data-name="n" data-label="Name" data-required="true"></div><div data-widget="field" data-type="select" data-name="s"><div data-widget="option">One</div><div data-widget="option">Two</div></div><div data-widget="field" data-type="textarea" data-label="Text"></div><div data-widget="submit">Send</div></div>`},
+		{`<form method="GET" action="/search?q={text}"><input type="search" name="text" placeholder="Find"></form>`, `<div data-widget="search" data-action="https://a.example/search?q={text}" data-name="text" data-placeholder="Find"></div>`},
+		{`<form action="/x"><p>Text</p><input name="a"></form>`, `<div data-widget="form"><p>Text</p></div>`},
+		{`<button formaction="tel:+7(495)7" data-background-color="#222" data-color="White" data-primary="true" data-turbo="false">Call <b>us</b></button>`, `<a href="tel:+7(495)7" data-widget="button" data-color="white" data-background="#222" data-primary="true">Call us</a>`},
+		{`<button formaction="https://b.example/" disabled>No</button>`, `<span data-widget="button">No</span>`},
+		{`<button data-send-to="a@b.example">Mail</button>`, `<a href="mailto:a@b.example" data-widget="button">Mail</a>`},
+		{`<button onclick="x()">Script</button><p>y</p>`, `<p>y</p>`},
+		{`<figure data-turbo-ad-id="12" data-platform-mobile="true"><script>x</script></figure>`, `<div data-widget="ad" data-slot="12"></div>`},
+		{`<figure inpage="true"data-turbo-ad-id="12"data-turbo-inpage-ad-id="6"></figure>`, `<div data-widget="ad" data-slot="12"></div>`},
+		{`<div data-block="audio" src="/a.mp3"></div><p>x</p>`, `<audio src="https://a.example/a.mp3" controls="" preload="none"></audio><p>x</p>`},
+		{`<menu><a href="/1">One</a> <a href="/2">Two</a></menu><p>x</p>`, `<div data-widget="menu"><a href="https://a.example/1">One</a> <a href="https://a.example/2">Two</a></div><p>x</p>`},
+		{`<menu><li>One</li></menu>`, `<ul><li>One</li></ul>`},
+		{`<div data-block="breadcrumblist"><a href="/1">One</a></div>`, `<div data-widget="breadcrumbs"><a href="https://a.example/1">One</a></div>`},
+		{`<div data-block="unknown"><p>x</p></div>`, `<div><p>x</p></div>`},
+		{`<p>text<div data-block="share" data-network="x"></div>`, `<p>text</p><div data-widget="share" data-network="x"></div>`},
+	} {
+		cl := markup.Cleaner{Base: "https://a.example/"}
+		got := cl.Clean(c.in)
+		if got != c.want {
+			t.Errorf("%s\ngot  %s\nwant %s", c.in, got, c.want)
+		}
+		if twice := cl.Clean(got); twice != got {
+			t.Errorf("%s\nonce  %s\ntwice %s", c.in, got, twice)
+		}
+	}
+}
+
+func TestNothingActiveHidesInAWidget(t *testing.T) {
+	evil := []string{`javascript:alert(1)`, `data:text/html,<script>x</script>`, `"><script>x</script>`, `vbscript:x`, `#fff;background:url(x)`, `expression(x)`, " ", "\x00"}
+	blocks := []string{
+		`<div data-block="%s">x</div>`, `<div data-block="snippet" data-title="%s" data-img="%s" data-url="%s"></div>`, `<div data-block="item" data-title="%s"></div>`,
+		`<div data-block="feed-item" data-title="%s" data-description="%s" data-href="%s" data-thumb="%s"></div>`, `<div data-block="comment" data-author="%s" data-avatar-url="%s"></div>`,
+		`<div data-block="histogram-item" data-title="%s" data-color="%s" data-height="%s" data-icon="%s"></div>`, `<div data-block="share" data-network="%s"></div>`,
+		`<div data-block="widget-feedback" data-title="%s"><div data-type="%s" data-url="%s"></div><div data-type="mail" data-url="%s"></div></div>`,
+		`<form data-type="callback" data-send-to="%s" data-agreement-link="%s"></form>`, `<form data-type="dynamic-form"><span type="input" name="%s" label="%s"></span></form>`,
+		`<form action="%s{text}"><input name="%s"></form>`, `<button formaction="%s" data-color="%s" data-background-color="%s">%s</button>`, `<a data-block="button" href="%s">x</a>`,
+		`<figure data-turbo-ad-id="%s"></figure>`, `<div data-block="audio" src="%s"></div>`, `<div itemtype="http://schema.org/Rating"><meta itemprop="ratingValue" content="%s"></div>`,
+		`<div data-widget="%s" data-title="%s" onclick="%s" style="%s">x</div>`, `<a href="%s" data-widget="button" data-color="%s">x</a>`, `<span data-widget="button" data-background="%s" onclick="%s">x</span>`,
+		`<div data-widget="search" data-action="%s{text}"></div>`, `<div data-widget="callback" data-to="%s" data-agreement="%s"></div>`,
+	}
+	for _, block := range blocks {
+		for _, e := range evil {
+			for _, quote := range []string{e, strings.ReplaceAll(strings.ReplaceAll(e, `"`, "&quot;"), "<", "&lt;")} {
+				c := markup.Cleaner{Base: "https://a.example/"}
+				got := c.Clean(strings.ReplaceAll(block, "%s", quote))
+				if bad := active(t, got); bad != "" {
+					t.Errorf("%s with %q: %s in %s", block, e, bad, got)
+				}
+				if twice := c.Clean(got); c.Clean(twice) != twice {
+					t.Errorf("%s with %q: %s", block, e, got)
+				}
+			}
+		}
+	}
+}
+
+func TestTheTextOfWidgets(t *testing.T) {
+	for in, want := range map[string]string{
+		`<div data-widget="accordion"><div data-widget="item" data-title="A &amp; b"><p>x</p></div></div>`:                             "A & b\n\nx",
+		`<p>a</p><div data-widget="ad" data-slot="1"></div><div data-widget="form"><div data-widget="submit">Send</div></div><p>b</p>`: "a\n\nb",
+		`<div data-widget="comment" data-author="Ann"><div><p>Hello</p></div></div>`:                                                   "Ann\n\nHello",
+	} {
+		if got := markup.Text(in); got != want {
+			t.Errorf("%s: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestTheSamplesOfTurboPages(t *testing.T) {
+	body, err := os.ReadFile("../../../../shared/samples/turbo/viktorgvozdikov_all_widgets.xml")
+	if err != nil {
+		t.Skip("the samples are not here")
+	}
+	text := string(body)
+	text = text[strings.Index(text, "<header>"):strings.Index(text, "]]>\n\t\t\t</turbo:content>")]
+	c := markup.Cleaner{Base: "https://gvozdikov.net/"}
+	got := c.Clean(text)
+	for _, kind := range []string{"gallery", "slider", "accordion", "cards", "carousel", "fold", "feed", "comments", "rating", "histogram", "share", "feedback", "callback", "form", "search", "button", "ad", "menu", "breadcrumbs"} {
+		if !strings.Contains(got, `data-widget="`+kind+`"`) {
+			t.Errorf("no %s", kind)
+		}
+	}
+	if twice := c.Clean(got); twice != got {
+		t.Error("a second cleaning changes it")
+	}
+}
