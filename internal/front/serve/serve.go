@@ -5,6 +5,7 @@ package serve
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -39,6 +40,8 @@ type Serve struct {
 	Config  Config
 	Metrics *obs.Set
 	Log     *slog.Logger
+
+	wanted recently // pages that pages was told of
 }
 
 // Register adds the front's addresses.
@@ -70,6 +73,13 @@ func (s *Serve) page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	tag := fmt.Sprintf(`"%x-%d"`, p.id, p.revision)
+	if len(p.html) == 0 {
+		if p.html, err = s.printNow(r.Context(), p.id, r.URL.Query().Get("url")); err != nil {
+			s.missing(w, r, err)
+			return
+		}
+		tag = fmt.Sprintf(`"%x-%d-%x"`, p.id, p.revision, sha256.Sum256(p.html))
+	}
 	h := w.Header()
 	htmlHeaders(h)
 	h.Set("Etag", tag)

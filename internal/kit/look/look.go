@@ -1,5 +1,6 @@
 // Package look is how everything that Courant shows looks: one small style
-// sheet, written into each page and named in its policy by its hash.
+// sheet, and another for controls and products, written into the pages and named
+// in their policy by their hashes.
 package look
 
 import (
@@ -12,11 +13,19 @@ import (
 //go:embed look.css
 var css string
 
+//go:embed more.css
+var more string
+
 // Style is the style element with the sheet in it.
 func Style() template.HTML { return template.HTML("<style>" + css + "</style>") }
 
-// StyleSource is the sheet's source expression for a Content-Security-Policy.
-func StyleSource() string {
-	sum := sha256.Sum256([]byte(css))
+// More is the style element of pages that have controls or sell something.
+func More() template.HTML { return template.HTML("<style>" + more + "</style>") }
+
+// StyleSource is the sheets' source expressions for a Content-Security-Policy.
+func StyleSource() string { return source(css) + " " + source(more) }
+
+func source(sheet string) string {
+	sum := sha256.Sum256([]byte(sheet))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }

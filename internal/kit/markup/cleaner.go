@@ -67,6 +67,7 @@ type Cleaner struct {
 type opened struct {
 	name  string
 	ends  string // the input's name of it, if that is another one
+	named bool   // its header has become its title
 	ghost bool
 	block bool
 }
@@ -103,7 +104,7 @@ func (c *Cleaner) Append(dst []byte, html string) ([]byte, Found) {
 // start decides what becomes of a start tag.
 func (c *Cleaner) start(el element) {
 	switch {
-	case el.turbo && (len(c.scan.atts) > 0 || c.scan.name == "menu") && c.turbo(c.scan.name):
+	case el.turbo && (len(c.scan.atts) > 0 || c.scan.name == "menu" || c.scan.name == "header") && c.turbo(c.scan.name):
 	case el.special:
 		c.special(c.scan.name)
 	case el.drop && !el.raw:

@@ -52,7 +52,9 @@ func lookup(name string) element {
 // renamed holds the elements that become others.
 func renamed(name string) element {
 	switch name {
-	case "article", "header", "footer", "aside", "main", "nav", "center", "hgroup", "address",
+	case "header":
+		return element{out: "div", known: true, block: true, turbo: true}
+	case "article", "footer", "aside", "main", "nav", "center", "hgroup", "address",
 		"fieldset", "legend", "dialog", "search", "marquee":
 		return element{out: "div", known: true, block: true}
 	case "section", "form":

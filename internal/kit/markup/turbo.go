@@ -15,6 +15,11 @@ func (c *Cleaner) turbo(name string) bool {
 		if kind, ok := s.lookupAttr("itemtype"); ok && strings.HasSuffix(kind, "schema.org/Rating") {
 			return c.turboRating(name)
 		}
+	case "header":
+		if n := len(c.open); n > 0 && (c.open[n-1].named || n > 1 && c.open[n-2].named) && s.closes(name) {
+			s.skip()
+			return true
+		}
 	case "figure":
 		if slot, ok := s.lookupAttr("data-turbo-ad-id"); ok && s.closes(name) {
 			s.skip()
@@ -71,15 +76,45 @@ func (c *Cleaner) openAs(name, kind string, values ...string) bool {
 	return true
 }
 
+// header is the title of a strip of pictures: its own attribute, else the text of
+// the header among its figures, which then is written nowhere else.
+func (c *Cleaner) header() (title string, named bool) {
+	s := &c.scan
+	if title = s.attr("data-title"); title != "" {
+		return title, false
+	}
+	part := s.src[s.pos:]
+	if end := strings.Index(part, "</div>"); end >= 0 {
+		part = part[:end]
+	}
+	_, part, ok := strings.Cut(part, "<header>")
+	if !ok {
+		return "", false
+	}
+	title, _, ok = strings.Cut(part, "</header>")
+	return Plain(title), ok
+}
+
+func (c *Cleaner) openNamed(named bool, kind string, values ...string) bool {
+	if c.openDiv(kind, values...) {
+		c.open[len(c.open)-1].named = named
+	}
+	return true
+}
+
 // turboBlock handles a div with data-block. What is not known is left to the
 // rules of HTML.
 func (c *Cleaner) turboBlock(block string) bool {
 	s := &c.scan
 	switch block {
-	case "gallery", "carousel", "accordion", "fold", "cards", "card":
-		return c.openAs("div", block, s.attr("data-title"))
+	case "accordion", "fold", "cards", "card":
+		return c.openAs("div", block)
+	case "gallery", "carousel":
+		title, named := c.header()
+		return c.openNamed(named, block, title)
 	case "slider":
-		return c.openAs("div", block, s.attr("data-view"), s.attr("data-title"))
+		title, named := c.header()
+		return c.openNamed(named, block, s.attr("data-view"), title)
 	case "item":
 		return c.openAs("div", block, s.attr("data-title"), s.attr("data-expanded"))
 	case "breadcrumblist", "breadcrumbs":

@@ -10,7 +10,7 @@ import (
 
 func TestWidgetsOfTurboPagesBecomeInert(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
-		{`<div data-block="gallery"><header>T</header><img src="/1.jpg"></div>`, `<div data-widget="gallery"><div>T</div><img src="https://a.example/1.jpg"></div>`},
+		{`<div data-block="gallery"><header>T</header><img src="/1.jpg"></div>`, `<div data-widget="gallery" data-title="T"><img src="https://a.example/1.jpg"></div>`},
 		{`<div data-block="slider" data-view="Portrait" data-item-view="contain"><figure><img src="/1.jpg"></figure></div>`, `<div data-widget="slider" data-view="portrait"><figure><img src="https://a.example/1.jpg"></figure></div>`},
 		{`<div data-block="accordion"><div data-block="item" data-title="A &quot;b&quot;" data-expanded="true"><p>x</p></div></div>`,
 			`<div data-widget="accordion"><div data-widget="item" data-title="A &#34;b&#34;" data-expanded="true"><p>x</p></div></div>`},
@@ -18,6 +18,7 @@ func TestWidgetsOfTurboPagesBecomeInert(t *testing.T) {
 			`<div data-widget="cards"><div data-widget="card"><h2>H</h2><div><a href="https://a.example/x" data-widget="button">Go</a></div><div><a href="https://a.example/y">More</a></div></div></div>`},
 		{`<div data-block="carousel"><div data-block="snippet" data-title="T" data-img="/i.jpg" data-url="/u"></div></div>`,
 			`<div data-widget="carousel"><div data-widget="snippet"><a href="https://a.example/u"><img src="https://a.example/i.jpg">T</a></div></div>`},
+		{`<div data-block="slider"><figure><header>A &amp; <b>b</b></header><img src="/1.jpg"></figure></div><header>H</header>`, `<div data-widget="slider" data-title="A &amp; b"><figure><img src="https://a.example/1.jpg"></figure></div><div>H</div>`},
 		{`<div data-block="fold"><p>x</p></div>`, `<div data-widget="fold"><p>x</p></div>`},
 		{`<div data-block="feed" data-layout="vertical" data-title="Read"><div data-block="feed-item" data-title="T" data-description="D" data-href="/u" data-thumb="/i.jpg" data-thumb-position="right" data-thumb-ratio="1x1"></div></div>`,
 			`<div data-widget="feed" data-layout="vertical" data-title="Read"><div data-widget="feed-item" data-thumb="right"><a href="https://a.example/u"><img src="https://a.example/i.jpg">T</a><p>D</p></div></div>`},

@@ -3,12 +3,11 @@ package pages
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/flow"
-	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/light"
 	"github.com/courant-platform/courant/internal/kit/pack"
 	"github.com/courant-platform/courant/internal/port/store"
 )
@@ -72,13 +71,7 @@ type document struct {
 	doc         courant.Document
 	trace       string
 	sketch      sketch // of the text
-	media       map[[16]byte]kept
-}
-
-// kept is a picture that is here.
-type kept struct {
-	full     courant.Picture
-	variants []courant.Picture
+	media       light.Pictures
 }
 
 func (p *Pages) read(ctx context.Context, v flow.Version) (document, error) {
@@ -100,29 +93,19 @@ func (p *Pages) read(ctx context.Context, v flow.Version) (document, error) {
 }
 
 func (d *document) readMedia(r store.Reader) error {
-	d.media = map[[16]byte]kept{}
-	for _, url := range d.doc.Item.Images {
-		canonical, err := link.Canonical(url)
-		if err != nil {
-			continue
-		}
-		var k kept
+	d.media = light.Pictures{}
+	return light.Keys(d.doc.Item.Images, func(key [16]byte) error {
+		var full courant.Picture
 		var content, variants string
-		key := link.Digest(canonical)
-		err = r.Row(readMedia, key[:]).Scan(&content, &k.full.Type, &k.full.Size, &k.full.Width, &k.full.Height, &variants)
+		err := r.Row(readMedia, key[:]).Scan(&content, &full.Type, &full.Size, &full.Width, &full.Height, &variants)
 		if store.NoRow(err) {
-			continue
+			return nil
 		}
 		if err == nil {
-			err = json.Unmarshal([]byte(variants), &k.variants)
+			d.media[key], err = light.KeptOf(content, full, variants)
 		}
-		if err != nil {
-			return err
-		}
-		k.full.File = courant.PictureFile(content, k.full.Width, k.full.Type)
-		d.media[key] = k
-	}
-	return nil
+		return err
+	})
 }
 
 func (p *Pages) due(ctx context.Context) (due []flow.Version, err error) {

@@ -1,0 +1,108 @@
+package serve
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/kit/light"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/pack"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// printNow renders a page that is not printed, as the products of large catalogues
+// are, and has it printed with its pictures if any is not here.
+func (s *Serve) printNow(ctx context.Context, id int64, url string) ([]byte, error) {
+	var p light.Page
+	err := s.Store.Read(ctx, func(r store.Reader) error {
+		var content []byte
+		var rank courant.Rank
+		if err := r.Row(readDocument, id).Scan(&content, &rank, &p.SourceTitle, &p.SourceName); err != nil {
+			return err
+		}
+		p.SourceName, p.Foreign = cmp.Or(p.SourceTitle, p.SourceName), rank == courant.Foreign
+		if err := pack.Decode(content, &p.Document); err != nil {
+			return err
+		}
+		return readPictures(r, &p)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	if _, err := light.Render(z, p); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	if len(p.Pictures) < len(p.Document.Item.Images) {
+		s.want(ctx, url)
+	}
+	return out.Bytes(), nil
+}
+
+func readPictures(r store.Reader, p *light.Page) error {
+	p.Pictures = light.Pictures{}
+	return light.Keys(p.Document.Item.Images, func(key [16]byte) error {
+		var full courant.Picture
+		var content, variants string
+		err := r.Row(readMedia, key[:]).Scan(&content, &full.Type, &full.Size, &full.Width, &full.Height, &variants)
+		if store.NoRow(err) {
+			return nil
+		}
+		if err == nil {
+			p.Pictures[key], err = light.KeptOf(content, full, variants)
+		}
+		return err
+	})
+}
+
+// want tells pages that somebody reads a page, once a minute at most.
+func (s *Serve) want(ctx context.Context, url string) {
+	canonical, err := link.Canonical(url)
+	if err != nil {
+		return
+	}
+	key := link.Digest(canonical)
+	if !s.wanted.first(key, time.Now()) {
+		return
+	}
+	err = s.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		tx.Emit(flow.PageWanted.Encode(flow.Page{URL: key[:]}))
+		return nil
+	})
+	if err != nil {
+		s.Log.Warn("a page is not asked for", "url", canonical, "error", err)
+	}
+}
+
+// recently remembers keys for a minute, a bounded number of them.
+type recently struct {
+	mu   sync.Mutex
+	seen map[[16]byte]time.Time
+}
+
+const mostRecent = 10_000
+
+// first says whether a key was not seen within the last minute.
+func (r *recently) first(key [16]byte, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now.Sub(r.seen[key]) < time.Minute {
+		return false
+	}
+	if r.seen == nil || len(r.seen) >= mostRecent {
+		r.seen = map[[16]byte]time.Time{}
+	}
+	r.seen[key] = now
+	return true
+}

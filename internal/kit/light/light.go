@@ -1,0 +1,220 @@
+// Package light renders the light page of a document: clean HTML and one style
+// sheet, our copies of its pictures, its controls without script. It does no I/O.
+package light
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/look"
+	"github.com/courant-platform/courant/internal/kit/markup"
+)
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// Page is what a page is made of.
+type Page struct {
+	Document    courant.Document
+	SourceTitle string // what people called the source, "" if nothing
+	SourceName  string // its title, or its short name
+	Foreign     bool   // the source does not speak for the address
+	Pictures    Pictures
+}
+
+// Pictures are our copies, by the digest of their canonical addresses.
+type Pictures map[[16]byte]Kept
+
+// Kept is a picture that is here.
+type Kept struct {
+	Full     courant.Picture
+	Variants []courant.Picture
+}
+
+// KeptOf is a row of media: the hash of the content, what the picture is, and its
+// variants as JSON.
+func KeptOf(content string, full courant.Picture, variants string) (Kept, error) {
+	k := Kept{Full: full}
+	k.Full.File = courant.PictureFile(content, full.Width, full.Type)
+	err := json.Unmarshal([]byte(variants), &k.Variants)
+	return k, err
+}
+
+// Keys calls f with the digest of each picture of a document.
+func Keys(images []string, f func(key [16]byte) error) error {
+	for _, url := range images {
+		canonical, err := link.Canonical(url)
+		if err != nil {
+			continue
+		}
+		if err := f(link.Digest(canonical)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// view is what the template sees.
+type view struct {
+	Style, More         template.HTML
+	Language, Direction string
+	Title, URL, Host    string
+	Site                string // what readers know it by
+	Foreign             string // name of the source where it is not the site itself
+	Authors             string
+	Date, DateText      string
+	Lead                *shown
+	Body                template.HTML
+	Summary             bool // the body is a summary only
+	Crumbs              []courant.Crumb
+	Related             []courant.RelatedLink
+	Product             *product
+}
+
+// shown is a picture as the page shows it.
+type shown struct {
+	Src, Srcset   string
+	Alt           string
+	Width, Height int
+}
+
+// Render writes the page and returns the address of a small picture of it for
+// listings, "" if it has none.
+func Render(w io.Writer, p Page) (picture string, err error) {
+	item := p.Document.Item
+	v := view{
+		Style: look.Style(), Language: item.Language, Direction: direction(item.Language),
+		Title: item.Title, URL: p.Document.URL, Host: link.Host(p.Document.URL), Authors: names(item.Authors),
+		Crumbs: item.Breadcrumbs, Related: item.Related,
+	}
+	v.Site = v.Host
+	if p.Foreign {
+		v.Foreign = p.SourceName
+	} else if p.SourceTitle != "" {
+		v.Site = p.SourceTitle
+	}
+	if v.Title == "" {
+		v.Title = v.Host
+	}
+	when := item.Published
+	if when.IsZero() {
+		when = item.Updated
+	}
+	if !when.IsZero() {
+		v.Date, v.DateText = when.UTC().Format("2006-01-02T15:04:05Z"), when.UTC().Format("2 January 2006, 15:04 UTC")
+	}
+	var first *shown
+	v.Body, first = p.body(&v)
+	v.Summary = item.Content == "" || item.Content == item.Summary
+	if p.Document.Offer != nil {
+		v.Product = p.product()
+		v.Summary, v.More = false, look.More()
+		v.Lead = nil
+		if len(v.Product.Pictures) > 0 {
+			first = &v.Product.Pictures[0]
+		}
+	} else if first == nil {
+		v.Lead = p.lead()
+		first = v.Lead
+	}
+	if len(v.Crumbs) > 0 || len(v.Related) > 0 {
+		v.More = look.More()
+	}
+	if err := pageTemplate.Execute(w, v); err != nil {
+		return "", fmt.Errorf("page of %s: %w", p.Document.URL, err)
+	}
+	if first != nil {
+		picture = first.Src
+	}
+	return picture, nil
+}
+
+// body is the cleaned text with our own pictures and its widgets as controls, and
+// the first of the pictures.
+func (p Page) body(v *view) (template.HTML, *shown) {
+	var first *shown
+	c := markup.Cleaner{Base: p.Document.URL, Image: func(i *markup.Image) bool {
+		s := p.show(i.URL)
+		if s == nil {
+			return false
+		}
+		if first == nil {
+			first = s
+		}
+		i.URL, i.Srcset, i.Width, i.Height = s.Src, s.Srcset, s.Width, s.Height
+		i.Sizes = "(min-width:46rem) 44rem, 100vw"
+		if s != first {
+			i.Loading = "lazy"
+		}
+		return true
+	}}
+	text := p.Document.Item.Content
+	if text == "" {
+		text = p.Document.Item.Summary
+	}
+	html, any := controls(c.Clean(text), p.Document.URL)
+	if any {
+		v.More = look.More()
+	}
+	return template.HTML(html), first
+}
+
+// lead is the first picture that the source gives beside the text.
+func (p Page) lead() *shown {
+	for _, url := range p.Document.Item.Images {
+		if s := p.show(url); s != nil {
+			return s
+		}
+	}
+	return nil
+}
+
+// show is our copy of a picture, nil if we have none.
+func (p Page) show(url string) *shown {
+	canonical, err := link.Canonical(url)
+	if err != nil {
+		return nil
+	}
+	m, ok := p.Pictures[link.Digest(canonical)]
+	if !ok {
+		return nil
+	}
+	s := &shown{Src: "/media/" + m.Full.File, Width: m.Full.Width, Height: m.Full.Height}
+	var set []string
+	for _, v := range m.Variants {
+		set = append(set, fmt.Sprintf("/media/%s %dw", v.File, v.Width))
+		s.Src = "/media/" + v.File
+	}
+	if len(set) > 0 {
+		s.Srcset = strings.Join(append(set, fmt.Sprintf("/media/%s %dw", m.Full.File, m.Full.Width)), ", ")
+	}
+	return s
+}
+
+func names(authors []courant.Person) string {
+	var out []string
+	for _, a := range authors {
+		if a.Name != "" {
+			out = append(out, a.Name)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// direction is that of the language's script.
+func direction(language string) string {
+	main, _, _ := strings.Cut(strings.ToLower(language), "-")
+	switch main {
+	case "ar", "he", "iw", "fa", "ur", "yi", "ps", "sd", "ug", "dv", "ckb":
+		return "rtl"
+	}
+	return "ltr"
+}
