@@ -151,6 +151,9 @@ func (r *reader) cleaned(p piece, base string) (string, markup.Found) {
 		r.here("too-long", "the text of an item is too long; its end was left out")
 		p.html = strings.ToValidUTF8(p.html[:maxContent], "")
 	}
+	if r.raw {
+		return p.html, markup.Found{}
+	}
 	r.clean.Base = firstOf(p.base, base)
 	out, found := r.clean.Append(r.buffer[:0], p.html)
 	r.buffer = out

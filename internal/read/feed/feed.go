@@ -46,9 +46,12 @@ type Options struct {
 // Read reads a feed. An error is of the kind courant.Invalid and its text begins
 // with not_a_feed, empty or malformed and a colon; the Reading comes with it, and
 // holds the feeds that an HTML page offers.
-func Read(body []byte, opt Options) (*courant.Reading, error) {
+func Read(body []byte, opt Options) (*courant.Reading, error) { return read(body, opt, false) }
+
+// read is Read; raw leaves HTML as it is.
+func read(body []byte, opt Options, raw bool) (*courant.Reading, error) {
 	text, name, healed := charset.Decode(body, opt.ContentType)
-	r := &reader{opt: opt, src: string(text), out: &courant.Reading{
+	r := &reader{opt: opt, raw: raw, src: string(text), out: &courant.Reading{
 		Format: "unknown", Encoding: name, WellFormed: true,
 		Items: []courant.Item{}, Offers: []courant.Offer{}, Links: []courant.FeedLink{}, Warnings: []courant.Warning{},
 	}}
@@ -78,6 +81,7 @@ type reader struct {
 	inline string
 	turbo  bool            // what is of Turbo RSS was seen
 	links  map[string]bool // of its items
+	raw    bool // HTML is left as it is
 
 	feedLinkKind      string // media type of the feed's link
 	period, frequency int64  // of the syndication module

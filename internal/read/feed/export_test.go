@@ -1,0 +1,7 @@
+package feed
+
+import "github.com/courant-platform/courant"
+
+// ReadRaw is Read with the HTML of items as it came, for comparison with readers
+// that do not clean.
+func ReadRaw(body []byte, opt Options) (*courant.Reading, error) { return read(body, opt, true) }
