@@ -81,7 +81,7 @@ type reader struct {
 	inline string
 	turbo  bool            // what is of Turbo RSS was seen
 	links  map[string]bool // of its items
-	raw    bool // HTML is left as it is
+	raw    bool            // HTML is left as it is
 
 	feedLinkKind      string // media type of the feed's link
 	period, frequency int64  // of the syndication module

@@ -10,9 +10,9 @@ import (
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
-// readJSON reads JSON Feed 1.0 and 1.1, which begins at start. The standard library's decoder reads on
-// until the text is no JSON; what it has given by then counts. Text that it
-// refuses is healed as far as it can be, and read again.
+// readJSON reads JSON Feed 1.0 and 1.1, which begins at start. What stands before the place
+// where the text is no JSON counts; such text is healed as far as it can be, and
+// read again.
 func (r *reader) readJSON(start int) error {
 	src, doc := r.src[start:], jsonFeed{start: start}
 	r.scan = xmlscan.Scanner{Source: r.src} // for the places of warnings
@@ -75,7 +75,7 @@ func (r *reader) jsonFeed(o jsonObject) {
 			f.Hubs = append(f.Hubs, url)
 		}
 	}
-	if string(o["expired"]) == "true" {
+	if o["expired"] == "true" {
 		r.warn("expired", 0, "expired", "the feed says that it is finished; if it is not, remove \"expired\"")
 	}
 }

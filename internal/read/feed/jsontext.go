@@ -8,11 +8,11 @@ import (
 )
 
 // jsonObject holds the values of an object as they are written.
-type jsonObject = map[string]json.RawMessage
+type jsonObject = map[string]string
 
 // jsonValue is a value and its place.
 type jsonValue struct {
-	text   json.RawMessage
+	text   string
 	offset int
 }
 
@@ -28,6 +28,37 @@ type jsonFeed struct {
 // read takes a document apart; with an error, which is at the place that it
 // returns, it has what stood before.
 func (f *jsonFeed) read(src string) (int, error) {
+	if at, ok := f.fast(src); ok {
+		return at, nil
+	}
+	*f = jsonFeed{start: f.start}
+	return f.slow(src)
+}
+
+// fast reads a document that is JSON to its end, and returns the place after it.
+func (f *jsonFeed) fast(src string) (int, bool) {
+	s := jsonScan{src: src}
+	s.blanks()
+	if s.pos >= len(src) || src[s.pos] != '{' {
+		return 0, false
+	}
+	f.fields = jsonObject{}
+	ok := s.members('{', 0, func(name, value string, at int) {
+		if name = strings.ToLower(jsonString(name)); name != "items" || value[0] != '[' {
+			f.fields[name] = value
+			return
+		}
+		f.listed = true
+		list := jsonScan{src: value}
+		list.members('[', 0, func(_, item string, within int) {
+			f.items = append(f.items, jsonValue{item, at + within})
+		})
+	})
+	return s.pos, ok
+}
+
+// slow reads as much of a broken document as the standard library does.
+func (f *jsonFeed) slow(src string) (int, error) {
 	dec := json.NewDecoder(strings.NewReader(src))
 	f.fields = jsonObject{}
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -40,7 +71,7 @@ func (f *jsonFeed) read(src string) (int, error) {
 		} else if err == nil {
 			var v json.RawMessage
 			if err = dec.Decode(&v); err == nil {
-				f.fields[strings.ToLower(key.(string))] = v
+				f.fields[strings.ToLower(key.(string))] = string(v)
 			}
 		}
 		if err != nil {
@@ -63,11 +94,12 @@ func (f *jsonFeed) list(dec *json.Decoder) error {
 	}
 	f.listed = true
 	for dec.More() {
-		v := jsonValue{offset: int(dec.InputOffset())}
-		if err := dec.Decode(&v.text); err != nil {
+		at := int(dec.InputOffset())
+		var v json.RawMessage
+		if err := dec.Decode(&v); err != nil {
 			return err
 		}
-		f.items = append(f.items, v)
+		f.items = append(f.items, jsonValue{string(v), at})
 	}
 	_, err := dec.Token()
 	return err
@@ -106,19 +138,15 @@ func isCut(err error) bool {
 
 // jsonText reads a value as text: a string, a number as it is written, or the
 // first of a list. Everything else is "".
-func jsonText(v json.RawMessage) string {
-	if len(v) == 0 {
+func jsonText(v string) string {
+	if v == "" {
 		return ""
 	}
 	switch c := v[0]; {
 	case c == '"':
-		var s string
-		if json.Unmarshal(v, &s) != nil {
-			return ""
-		}
-		return s
+		return jsonString(v)
 	case c == '-' || c >= '0' && c <= '9':
-		return string(v)
+		return v
 	case c == '[':
 		if list := jsonList(v); len(list) > 0 && list[0][0] != '[' {
 			return jsonText(list[0])
@@ -128,23 +156,27 @@ func jsonText(v json.RawMessage) string {
 }
 
 // jsonList reads a value as a list; any single one but null is a list of one.
-func jsonList(v json.RawMessage) []json.RawMessage {
-	if len(v) == 0 || string(v) == "null" {
+func jsonList(v string) (list []string) {
+	if v == "" || v == "null" {
 		return nil
 	}
 	if v[0] != '[' {
-		return []json.RawMessage{v}
+		return []string{v}
 	}
-	var list []json.RawMessage
-	_ = json.Unmarshal(v, &list) // it was read before
+	s := jsonScan{src: v}
+	s.members('[', 0, func(_, item string, _ int) { list = append(list, item) })
 	return list
 }
 
-// jsonFields reads an object; other values have no fields.
-func jsonFields(v json.RawMessage) (o jsonObject) {
-	if len(v) > 0 && v[0] == '{' {
-		_ = json.Unmarshal(v, &o) // it was read before
+// jsonFields reads an object; other values have no fields. Of a name that is
+// there twice the last counts.
+func jsonFields(v string) jsonObject {
+	if v == "" || v[0] != '{' {
+		return nil
 	}
+	o := jsonObject{}
+	s := jsonScan{src: v}
+	s.members('{', 0, func(name, value string, _ int) { o[jsonString(name)] = value })
 	return o
 }
 
