@@ -84,7 +84,7 @@ func (c *Cleaner) Append(dst []byte, html string) ([]byte, Found) {
 		c.base, c.baseURL = link.ParseBase(c.Base), c.Base
 	}
 	c.dst, c.open, c.found, c.picture = dst, c.open[:0], Found{}, picture{}
-	c.scan.src, c.scan.pos, c.scan.lastEnd = legalText(html), 0, nil
+	c.scan.src, c.scan.pos, c.scan.lastEnd, c.scan.noEnd = legalText(html), 0, nil, false
 	for kind := c.scan.next(); kind != endOfInput; kind = c.scan.next() {
 		switch kind {
 		case textToken:

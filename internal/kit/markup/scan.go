@@ -34,6 +34,7 @@ type scanner struct {
 	atts []attr
 
 	lastEnd map[string]int // places of the last end tags that were looked for
+	noEnd   bool           // no more '>' in the source
 }
 
 // next moves to the next token.
@@ -46,13 +47,26 @@ func (s *scanner) next() tokenKind {
 			return s.tag(2, endToken)
 		case strings.HasPrefix(rest, "<![CDATA["):
 			return s.cdata()
-		case strings.HasPrefix(rest, "<!") || strings.HasPrefix(rest, "<?") || strings.HasPrefix(rest, "</"):
+		case s.isComment(rest):
 			s.comment(rest)
 		default:
 			return s.run(rest)
 		}
 	}
 	return endOfInput
+}
+
+// isComment says whether a comment, a declaration or an instruction begins; one
+// that never ends is text, and so is "<!" before anything that begins none.
+func (s *scanner) isComment(rest string) bool {
+	if len(rest) < 2 || strings.IndexByte("!?/", rest[1]) < 0 || s.noEnd {
+		return false
+	}
+	if rest[1] == '!' && len(rest) > 2 && !isLetter(rest[2]) && strings.IndexByte("-[>", rest[2]) < 0 {
+		return false
+	}
+	s.noEnd = strings.IndexByte(rest, '>') < 0
+	return !s.noEnd
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

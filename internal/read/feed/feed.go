@@ -45,7 +45,8 @@ type Options struct {
 
 // Read reads a feed. An error is of the kind courant.Invalid and its text begins
 // with not_a_feed, empty or malformed and a colon; the Reading comes with it, and
-// holds the feeds that an HTML page offers.
+// holds the feeds that an HTML page offers. An Atom service document is no error:
+// its format is unknown, and Links are its feeds.
 func Read(body []byte, opt Options) (*courant.Reading, error) { return read(body, opt, false) }
 
 // read is Read; raw leaves HTML as it is.
@@ -126,7 +127,7 @@ func (r *reader) read(binary bool) error {
 		return r.readJSON(at)
 	case kindService:
 		r.out.Links = collections(r.src, r.opt.URL)
-		return courant.Errorf(courant.Invalid, "not_a_feed: this is an Atom service document that offers %d feeds", len(r.out.Links))
+		return nil // a sound document, though it has no items
 	case kindText, kindOther:
 		if binary {
 			kind = kindBinary

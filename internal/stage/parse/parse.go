@@ -165,8 +165,8 @@ func (p *Parse) read(ctx context.Context, d download) error {
 		return fmt.Errorf("read %s: %w", d.url, err)
 	case err != nil:
 		return p.unreadable(ctx, d, report{Error: err.Error(), Links: r.Links})
-	case r.Format == "opml" || len(r.URLs) > 0:
-		return p.unreadable(ctx, d, report{Error: "not_a_feed: this is a list of addresses (" + r.Format + "), which is no source; add what it names", Links: r.Links})
+	case r.Format == "opml" || r.Format == "unknown" || len(r.URLs) > 0:
+		return p.unreadable(ctx, d, report{Error: "not_a_feed: this is a list of addresses, which is no source; add what it names", Links: r.Links})
 	case !r.Catalog():
 		return p.keep(ctx, d, &r.Reading)
 	case c == nil: // an empty one
