@@ -40,13 +40,13 @@ func (d *Document) Whole() *Offer {
 // Found is one of the versions that a large catalogue brings at once, with what
 // its page needs before it is printed.
 type Found struct {
-	Key       []byte `json:"key"` // digest of the address
-	Address   string `json:"address"`
-	Rank      Rank   `json:"rank"`
-	Withdrawn bool   `json:"withdrawn"` // then there is a key alone
-	Hash      []byte `json:"hash"`
-	Title     string `json:"title"`
-	Document  []byte `json:"document"` // as it lies in the store
+	Key       []byte // digest of the address
+	Address   string
+	Rank      Rank
+	Withdrawn bool // then there is a key alone
+	Hash      []byte
+	Title     string
+	Document  []byte // as it lies in the store
 }
 
 // Picture is what is known of a picture or of one of its smaller variants.

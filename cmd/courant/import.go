@@ -133,14 +133,16 @@ func (f *flags) importOne(ctx context.Context, r *app.Remote, name, source, abse
 func (f *flags) awaitPages(ctx context.Context, r *app.Remote, source string, start time.Time) (state api.SourceState, err error) {
 	show := progress{quiet: f.json, name: source, start: start}
 	defer show.clear()
+	path := "/api/v1/sources/" + url.PathEscape(source)
 	for {
-		if err := r.Do(ctx, http.MethodGet, "/api/v1/sources/"+url.PathEscape(source), nil, &state); err != nil {
+		var p api.Progress
+		if err := r.Do(ctx, http.MethodGet, path+"/progress", nil, &p); err != nil {
 			return state, err
 		}
-		if state.Read && state.Waiting == 0 {
-			return state, nil
+		if p.Read && p.Waiting == 0 {
+			return state, r.Do(ctx, http.MethodGet, path, nil, &state)
 		}
-		show.line(state)
+		show.line(p)
 		select {
 		case <-ctx.Done():
 			return state, ctx.Err()
@@ -157,7 +159,7 @@ type progress struct {
 	shown bool
 }
 
-func (p *progress) line(s api.SourceState) {
+func (p *progress) line(s api.Progress) {
 	if p.quiet || !isTerminal(os.Stderr) {
 		return
 	}
@@ -166,7 +168,7 @@ func (p *progress) line(s api.SourceState) {
 	if s.Read {
 		text = fmt.Sprintf("%d read, %d batches on their way", s.Items, s.Waiting)
 	}
-	fmt.Fprintf(os.Stderr, "\r\033[K%s: %s, %d live, %.0f s", p.name, text, s.Pages, time.Since(p.start).Seconds())
+	fmt.Fprintf(os.Stderr, "\r\033[K%s: %s, %.0f s", p.name, text, time.Since(p.start).Seconds())
 }
 
 func (p *progress) clear() {

@@ -102,6 +102,30 @@ func (a *API) importSource(ctx context.Context, out *Imported, absence courant.A
 	return s, same, err
 }
 
+// Progress is how far the reading of a source's newest download is.
+type Progress struct {
+	Reading int  `json:"reading"` // offers read so far of a catalogue
+	Read    bool `json:"read"`    // all of it has been read
+	Items   int  `json:"items"`   // in it, if it has been read
+	Waiting int  `json:"waiting"` // documents and batches on their way to pages
+}
+
+// progress says how far the reading of a source is. Asking often costs little.
+func (a *API) progress(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	var p Progress
+	err := a.Store.Read(r.Context(), func(q store.Reader) error {
+		s, err := findSource(q, r.PathValue("name"))
+		if err != nil {
+			return err
+		}
+		if err := q.Row(readProgress, s.ID).Scan(&p.Reading, &p.Read, &p.Items); err != nil {
+			return err
+		}
+		return q.Row(countWaiting, s.ID).Scan(&p.Waiting)
+	})
+	return http.StatusOK, p, err
+}
+
 // keepImport keeps the body and checks that it is what was announced.
 func (a *API) keepImport(ctx context.Context, prefix string, body io.Reader, sum []byte) (key string, err error) {
 	hash := sha256.New()

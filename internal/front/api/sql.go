@@ -46,6 +46,7 @@ const (
 	sourceState = stateColumns + `WHERE s.id = $1`
 	countPages  = `SELECT COUNT(*) FROM pages WHERE source = $1 AND NOT withdrawn`
 
+	readProgress = `SELECT reading, answered > 0 AND pending <= parsed, items FROM polls WHERE source = $1`
 	countWaiting = `SELECT (SELECT COUNT(*) FROM batches WHERE source = $1) + (SELECT COUNT(*) FROM documents WHERE source = $1)`
 
 	// The download of an import takes the place of one that has not been read.

@@ -1,7 +1,10 @@
-// Package pack is how values and texts lie in the store: JSON in zstd.
+// Package pack is how values and texts lie in the store: JSON in zstd. Lists of
+// packed values that do not stay there are gob.
 package pack
 
 import (
+	"bytes"
+	"encoding/gob"
 	"encoding/json"
 	"fmt"
 
@@ -49,6 +52,24 @@ func Decode(packed []byte, v any) error {
 		return fmt.Errorf("unpack: %w", err)
 	}
 	return nil
+}
+
+// EncodeList writes values whose parts are packed already, without packing them
+// again.
+func EncodeList[T any](list []T) ([]byte, error) {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(list); err != nil {
+		return nil, fmt.Errorf("pack: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// DecodeList reads what EncodeList wrote.
+func DecodeList[T any](b []byte) (list []T, err error) {
+	if err = gob.NewDecoder(bytes.NewReader(b)).Decode(&list); err != nil {
+		err = fmt.Errorf("unpack: %w", err)
+	}
+	return list, err
 }
 
 // Bytes packs bytes.

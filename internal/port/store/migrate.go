@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -19,10 +20,12 @@ var migrations embed.FS
 
 // Dialect is what the one SQL text becomes for a database: what stands in place
 // of the comments /*lock*/ and /*skip*/ (row locks, the second passes over
-// locked rows) and /*clustered*/ (a table that is its primary key's tree).
+// locked rows), /*clustered*/ (a table that is its primary key's tree) and
+// /*rowid*/ (a key that is the row's place).
 type Dialect struct {
 	Name                  goose.Dialect
 	Lock, Skip, Clustered string
+	Rowid                 string // of a number that is its row's place; BIGINT unless set
 }
 
 // Text is the query in this dialect.
@@ -30,7 +33,7 @@ func (d Dialect) Text(query string) string {
 	if !strings.Contains(query, "/*") {
 		return query
 	}
-	return strings.NewReplacer("/*lock*/", d.Lock, "/*skip*/", d.Skip, "/*clustered*/", d.Clustered).Replace(query)
+	return strings.NewReplacer("/*lock*/", d.Lock, "/*skip*/", d.Skip, "/*clustered*/", d.Clustered, "BIGINT /*rowid*/", cmp.Or(d.Rowid, "BIGINT")).Replace(query)
 }
 
 // Migrate brings the tables up to date, each step in its own transaction. A

@@ -57,8 +57,8 @@ func (p *Pages) readBatch(ctx context.Context, b flow.Batch) ([]document, error)
 	if err != nil {
 		return nil, err
 	}
-	var found []courant.Found
-	if err := pack.Decode(content, &found); err != nil {
+	found, err := pack.DecodeList[courant.Found](content)
+	if err != nil {
 		return nil, errors.Join(courant.Invalid, err)
 	}
 	step, err := json.Marshal(courant.Step{At: store.Time(fetched), Step: "fetched", Note: "in a batch"})

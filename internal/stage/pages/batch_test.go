@@ -22,7 +22,7 @@ import (
 // batch leaves offers as parse does, and waits until they are live.
 func (w *world) batch(asOf int64, found ...courant.Found) {
 	w.t.Helper()
-	content, err := pack.Encode(found)
+	content, err := pack.EncodeList(found)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +24,7 @@ const (
 	// fewChanges is how many changed offers of one reading go as documents of
 	// their own, with their pictures; more go in batches.
 	fewChanges = 1000
-	batchSize  = 500
+	batchSize  = 1000
 	// believeAfter is how long a catalogue that has lost most of its offers is not
 	// believed.
 	believeAfter = 24 * time.Hour
@@ -39,15 +40,16 @@ type catalogue struct {
 	d    download
 	rank map[string]courant.Rank // by host of the offer
 
-	known  []offerState
-	byKey  map[uint64]int32
-	byURL  map[uint64]int32 // whose address it is
-	waits  []entry
-	whole  bool // offers go in batches
-	n      int  // batches
-	seen   int  // offers in the file
-	fresh  int  // of them new or changed
-	double int  // of them with an id that was there before
+	known   []offerState
+	byKey   map[uint64]int32
+	byURL   map[uint64]int32 // whose address it is
+	waits   []entry
+	writing chan error // the outcome of the batch that is being written
+	whole   bool       // offers go in batches
+	n       int        // batches
+	seen    int        // offers in the file
+	fresh   int        // of them new or changed
+	double  int        // of them with an id that was there before
 }
 
 // offerState is what the source last said of an offer: the beginnings of digests.
@@ -248,14 +250,30 @@ func (c *catalogue) batch(entries []entry) error {
 	if err != nil {
 		return err
 	}
-	n := c.n
-	err = c.p.Store.Write(c.ctx, func(tx *store.Tx) error {
-		if err := c.hold(tx); err != nil {
-			return err
-		}
-		return c.putBatch(tx, n, entries, content)
-	})
+	if err := c.written(); err != nil {
+		return err
+	}
+	n, entries := c.n, slices.Clone(entries)
 	c.n++
+	c.writing = make(chan error, 1)
+	go func() {
+		c.writing <- c.p.Store.Write(c.ctx, func(tx *store.Tx) error {
+			if err := c.hold(tx); err != nil {
+				return err
+			}
+			return c.putBatch(tx, n, entries, content)
+		})
+	}()
+	return nil
+}
+
+// written waits for the batch that is being written while reading goes on.
+func (c *catalogue) written() error {
+	if c.writing == nil {
+		return nil
+	}
+	err := <-c.writing
+	c.writing = nil
 	return err
 }
 
@@ -299,7 +317,7 @@ func (c *catalogue) pack(entries []entry) ([]byte, error) {
 		}
 		found = append(found, f)
 	}
-	return pack.Encode(found)
+	return pack.EncodeList(found)
 }
 
 func (c *catalogue) rankOf(addr string) courant.Rank {
@@ -338,6 +356,9 @@ func (c *catalogue) finish(r *read.Result) error {
 			}
 			c.waits = c.waits[n:]
 		}
+	}
+	if err := c.written(); err != nil {
+		return err
 	}
 	shrunk := warning != nil && warning.Code == "catalog-shrunk"
 	return c.p.Store.Write(c.ctx, func(tx *store.Tx) error {

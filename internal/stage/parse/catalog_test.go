@@ -36,11 +36,10 @@ func (w *world) found() (all []courant.Found) {
 	if err := w.store.Read(w.t.Context(), func(r store.Reader) error {
 		return r.Rows(func(rows store.Rows) error {
 			var content []byte
-			var batch []courant.Found
 			if err := rows.Scan(&content); err != nil {
 				return err
 			}
-			err := pack.Decode(content, &batch)
+			batch, err := pack.DecodeList[courant.Found](content)
 			all = append(all, batch...)
 			return err
 		}, `SELECT content FROM batches ORDER BY source, as_of, n`)

@@ -158,6 +158,9 @@ func (p *Parse) read(ctx context.Context, d download) error {
 		first = false
 		return p.Blobs.OpenCached(ctx, d.blob)
 	}, opt)
+	if c != nil {
+		err = errors.Join(err, c.written())
+	}
 	switch {
 	case errors.Is(err, errOthers):
 		return nil
@@ -174,7 +177,7 @@ func (p *Parse) read(ctx context.Context, d download) error {
 			return err
 		}
 	}
-	if err := c.finish(&r); err != nil {
+	if err := errors.Join(c.finish(&r), c.written()); err != nil {
 		if errors.Is(err, errOthers) {
 			return nil
 		}

@@ -139,7 +139,7 @@ CREATE TABLE batches (
   n       INTEGER NOT NULL,
   due     BIGINT NOT NULL,
   fetched BIGINT NOT NULL,
-  content BYTEA NOT NULL,                -- []courant.Found, JSON, zstd
+  content BYTEA NOT NULL,                -- []courant.Found, gob
   PRIMARY KEY (source, as_of, n)
 );
 CREATE INDEX batches_due ON batches (due);
@@ -181,7 +181,7 @@ CREATE TABLE likenesses (
 CREATE INDEX likenesses_page ON likenesses (page);
 
 CREATE TABLE bodies (
-  page     BIGINT PRIMARY KEY,
+  page     BIGINT /*rowid*/ PRIMARY KEY,
   document BYTEA NOT NULL,               -- courant.Document, JSON, zstd
   html     BYTEA NOT NULL                -- the page, gzip; empty if it is printed when it is asked for
 );

@@ -35,7 +35,7 @@ type DB struct {
 }
 
 func dialect() store.Dialect {
-	return store.Dialect{Name: "sqlite3", Clustered: "WITHOUT ROWID"}
+	return store.Dialect{Name: "sqlite3", Clustered: "WITHOUT ROWID", Rowid: "INTEGER"}
 }
 
 // Open opens the file, makes it if there is none, and brings it up to date.
@@ -84,7 +84,7 @@ func open(c Config, lock string, conns int) (*sql.DB, error) {
 		sync = "OFF"
 	}
 	for _, p := range []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(" + sync + ")", "cache_size(-" + cache + ")",
-		"temp_store(MEMORY)", "wal_autocheckpoint(4000)", "journal_size_limit(67108864)"} {
+		"temp_store(MEMORY)", "wal_autocheckpoint(16000)", "journal_size_limit(67108864)"} {
 		q.Add("_pragma", p)
 	}
 	name := "file::memory:?" + q.Encode()
