@@ -39,7 +39,11 @@ func startSample(ctx context.Context, c *Config) (web *sample.Web, stop func() e
 func (p *Platform) addSample(ctx context.Context, web *sample.Web) error {
 	var sources []api.NewSource
 	for _, s := range web.Sources() {
-		sources = append(sources, api.NewSource{Name: s.Name, Title: s.Title, URL: s.URL, Every: setting.Duration(sampleEvery)})
+		kind := courant.KindFeed
+		if s.Shop {
+			kind = courant.KindCatalog
+		}
+		sources = append(sources, api.NewSource{Name: s.Name, Title: s.Title, URL: s.URL, Kind: kind, Every: setting.Duration(sampleEvery)})
 	}
 	added, err := p.api().Add(ctx, sources)
 	if err != nil {

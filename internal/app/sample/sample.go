@@ -1,6 +1,6 @@
 // Package sample is a small web of our own to try Courant with: a newspaper that
-// publishes while one watches, a town hall, a feed with every fault, and one that
-// speaks for others. It lives on loopback, needs nothing from outside, and says
+// publishes while one watches, a town hall, a feed with every fault, one that
+// speaks for others, and a shop. It lives on loopback, needs nothing from outside, and says
 // the same at the same time of day.
 package sample
 
@@ -31,12 +31,15 @@ type site struct {
 	handler           http.Handler
 }
 
-// Source is a feed of the sample.
-type Source struct{ Name, Title, URL string }
+// Source is a feed or, with Shop, a catalogue of the sample.
+type Source struct {
+	Name, Title, URL string
+	Shop             bool
+}
 
 // Names are those of all sources that the sample ever adds.
 func Names() []string {
-	return []string{"sample-news", "sample-town", "sample-broken", "sample-foreign"}
+	return []string{"sample-news", "sample-town", "sample-broken", "sample-foreign", "sample-shop"}
 }
 
 // Open takes the addresses.
@@ -45,8 +48,8 @@ func (w *Web) Open() error {
 		w.Now = time.Now
 	}
 	w.started = w.Now()
-	feeds := []string{"/feed.xml", "/notices.atom", "/rss", "/megaphone.xml"}
-	titles := []string{"The Harbour Courier", "Town hall", "Радиокружок «Маяк»", "The Gull's Megaphone"}
+	feeds := []string{"/feed.xml", "/notices.atom", "/rss", "/megaphone.xml", "/catalogue.yml"}
+	titles := []string{"The Harbour Courier", "Town hall", "Радиокружок «Маяк»", "The Gull's Megaphone", "The Print Room"}
 	for i, name := range Names() {
 		s := site{name: name, title: titles[i], feed: feeds[i]}
 		if err := s.listen(i, w.Port); err != nil {
@@ -59,6 +62,7 @@ func (w *Web) Open() error {
 	w.sites[1].handler = w.town(w.sites[1].origin, news)
 	w.sites[2].handler = w.broken(w.sites[2].origin)
 	w.sites[3].handler = w.gull(w.sites[3].origin, news)
+	w.sites[4].handler = w.shop(w.sites[4].origin)
 	return nil
 }
 
@@ -91,7 +95,7 @@ func (s *site) listen(i, first int) (err error) {
 // Sources are the feeds, one of each site.
 func (w *Web) Sources() (out []Source) {
 	for _, s := range w.sites {
-		out = append(out, Source{s.name, s.title, s.origin + s.feed})
+		out = append(out, Source{s.name, s.title, s.origin + s.feed, s.name == "sample-shop"})
 	}
 	return out
 }
