@@ -86,6 +86,7 @@ type imported struct {
 	Source    string  `json:"source"`
 	Items     int     `json:"items"`
 	Pages     int     `json:"pages"`
+	Waiting   int     `json:"waiting"` // for their pictures, which a running courant fetches
 	Unchanged bool    `json:"unchanged"`
 	Warnings  int     `json:"warnings"`
 	Seconds   float64 `json:"seconds"`
@@ -114,7 +115,7 @@ func (f *flags) importOne(ctx context.Context, r *app.Remote, name, source, abse
 	}
 	out.Unchanged = answer.Unchanged
 	state, err := f.awaitPages(ctx, r, out.Source, start)
-	out.Items, out.Pages, out.Seconds = state.Items, state.Pages, time.Since(start).Seconds()
+	out.Items, out.Pages, out.Waiting, out.Seconds = state.Items, state.Pages, state.Waiting, time.Since(start).Seconds()
 	if err != nil || len(state.Report) == 0 {
 		return out, err
 	}
@@ -193,6 +194,9 @@ func (f *flags) showImported(i imported) error {
 		fmt.Printf("%s: unchanged, %d pages\n", i.Source, i.Pages)
 	default:
 		fmt.Printf("%s: %d read, %d pages, %.1f s\n", i.Source, i.Items, i.Pages, i.Seconds)
+	}
+	if i.Waiting > 0 {
+		fmt.Printf("  %d wait for their pictures, which are fetched while courant runs\n", i.Waiting)
 	}
 	if i.Warnings > 0 {
 		fmt.Printf("  %d warnings: courant source show %s\n", i.Warnings, i.Source)

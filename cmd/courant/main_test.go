@@ -186,3 +186,77 @@ func TestSourcesAreImportedAndTheRefusedNamed(t *testing.T) {
 		t.Errorf("again: %q", out)
 	}
 }
+
+func TestACatalogueIsImportedAndReadAgainOnlyWhenItHasChanged(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	catalogue := func(offers ...string) string {
+		return `<yml_catalog><shop><categories><category id="1">C</category></categories><offers>` + strings.Join(offers, "") + `</offers></shop></yml_catalog>`
+	}
+	offer := func(id, price string) string {
+		return `<offer id="` + id + `"><url>http://shop.example/` + id + `</url><name>Cup ` + id + `</name><price>` + price + `</price><currencyId>EUR</currencyId><categoryId>1</categoryId></offer>`
+	}
+	file := write(t, "shop one.yml", catalogue(offer("1", "10"), offer("2", "20")))
+	for _, c := range []struct{ args, says string }{
+		{"import " + file, "shop-one: 2 read, 2 pages"},
+		{"import " + file, "shop-one: unchanged, 2 pages"},
+		{"page http://shop.example/1", "Cup 1"},
+		{"source show shop-one", "never"},
+		{"source list", "shop-one"},
+	} {
+		name, rest, _ := strings.Cut(c.args, " ")
+		args := append([]string{name}, strings.Fields(rest)...)
+		if name == "import" {
+			args = []string{name, rest}
+		}
+		if status, out, complaint := invoke(t, append(args, "--data", data)...); status != 0 || !strings.Contains(out, c.says) {
+			t.Errorf("%s: %d, %q, %q", c.args, status, out, complaint)
+		}
+	}
+	if err := os.WriteFile(file, []byte(catalogue(offer("1", "11"))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pictured := write(t, "pictured.yml", catalogue(strings.Replace(offer("9", "1"), "<name>", "<picture>http://shop.example/9.jpg</picture><name>", 1)))
+	if status, out, complaint := invoke(t, "import", "--data", data, pictured); status != 0 || !strings.Contains(out, "1 wait for their pictures") {
+		t.Errorf("%d, %q, %q", status, out, complaint)
+	}
+	status, out, complaint := invoke(t, "import", "--json", "--data", data, file)
+	if status != 0 || !strings.Contains(out, `"items":1,"pages":1,"waiting":0,"unchanged":false`) {
+		t.Errorf("%d, %q, %q", status, out, complaint)
+	}
+	if status, out, _ := invoke(t, "page", "--json", "http://shop.example/1", "--data", data); status != 0 || !strings.Contains(out, `"price":"11"`) {
+		t.Errorf("%d, %q", status, out)
+	}
+	for _, c := range []struct {
+		args   []string
+		status int
+		says   string
+	}{
+		{[]string{"import", "--source", "a", file, file}, 2, "--source"},
+		{[]string{"import", "/nonexistent.yml"}, 1, "1 of 1 files"},
+		{[]string{"import", write(t, "page.html", "<html><body>x</body></html>")}, 1, "could not be imported"},
+		{[]string{"import", "--absence", "never", file, "--source", "b"}, 1, "could not be imported"},
+	} {
+		if status, out, complaint := invoke(t, append(c.args, "--data", data)...); status != c.status || !strings.Contains(complaint, c.says) {
+			t.Errorf("%v: %d, %q, %q", c.args, status, out, complaint)
+		}
+	}
+}
+
+func TestParseShowsCatalogues(t *testing.T) {
+	file := write(t, "shop.yml", `<yml_catalog><shop><name>S</name><categories><category id="1">C</category></categories><offers>`+
+		strings.Repeat(`<offer id="1"><name>A "cup"</name><price>5</price><categoryId>1</categoryId></offer>`, 30)+`</offers></shop></yml_catalog>`)
+	if status, out, _ := invoke(t, "parse", file); status != 0 || !strings.Contains(out, "… and 10 more") || !strings.Contains(out, "30 offers in 1 categories: S") {
+		t.Errorf("%d, %s", status, out)
+	}
+	status, out, _ := invoke(t, "parse", "--json", file)
+	var p struct {
+		File, Format string
+		Error        *string
+		Offers       []struct{ Name, Price string }
+		Categories   []struct{ ID string }
+	}
+	if err := json.Unmarshal([]byte(out), &p); err != nil || status != 0 || strings.Count(out, "\n") != 1 || p.File != file || p.Format != "yml" || p.Error != nil ||
+		len(p.Offers) != 30 || p.Offers[29].Name != `A "cup"` || len(p.Categories) != 1 || strings.Count(out, `"offers"`) != 1 {
+		t.Errorf("%d, %v, %+v", status, err, p)
+	}
+}

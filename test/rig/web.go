@@ -28,7 +28,7 @@ type Web struct {
 }
 
 // fullText are the dialects whose feeds hold the whole article.
-var fullText = []string{"rss-full", "atom"}
+var fullText = []string{"rss-full", "atom", "json", "turbo", "yml"}
 
 var proxyAddress = regexp.MustCompile(`proxy and control at (http://[^/]+)/`)
 

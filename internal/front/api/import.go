@@ -107,7 +107,7 @@ type Progress struct {
 	Reading int  `json:"reading"` // offers read so far of a catalogue
 	Read    bool `json:"read"`    // all of it has been read
 	Items   int  `json:"items"`   // in it, if it has been read
-	Waiting int  `json:"waiting"` // documents and batches on their way to pages
+	Waiting int  `json:"waiting"` // what pages has to do; not documents that wait for their pictures
 }
 
 // progress says how far the reading of a source is. Asking often costs little.
@@ -121,7 +121,7 @@ func (a *API) progress(_ http.ResponseWriter, r *http.Request) (int, any, error)
 		if err := q.Row(readProgress, s.ID).Scan(&p.Reading, &p.Read, &p.Items); err != nil {
 			return err
 		}
-		return q.Row(countWaiting, s.ID).Scan(&p.Waiting)
+		return q.Row(countReady, s.ID).Scan(&p.Waiting)
 	})
 	return http.StatusOK, p, err
 }

@@ -47,6 +47,7 @@ const (
 	countPages  = `SELECT COUNT(*) FROM pages WHERE source = $1 AND NOT withdrawn`
 
 	readProgress = `SELECT reading, answered > 0 AND pending <= parsed, items FROM polls WHERE source = $1`
+	countReady   = `SELECT (SELECT COUNT(*) FROM batches WHERE source = $1) + (SELECT COUNT(*) FROM documents WHERE source = $1 AND state = 2)`
 	countWaiting = `SELECT (SELECT COUNT(*) FROM batches WHERE source = $1) + (SELECT COUNT(*) FROM documents WHERE source = $1)`
 
 	// The download of an import takes the place of one that has not been read.
