@@ -16,8 +16,9 @@ const (
 	readPage = `SELECT p.id, p.address, COALESCE(s.name, ''), p.title, p.language, p.published, p.updated, p.fetched, p.stored,
 			p.revision, p.hash, p.withdrawn, p.twin
 		FROM pages p LEFT JOIN sources s ON s.id = p.source WHERE p.url = $1`
-	readSourcesOf = `SELECT s.name FROM items i JOIN sources s ON s.id = i.source WHERE i.url = $1 AND NOT i.withdrawn ORDER BY s.name`
-	readTwins     = `SELECT address FROM pages WHERE twin = $1 AND twin <> 0 AND id <> $2 AND NOT withdrawn
+	readSourcesOf = `SELECT s.name FROM items i JOIN sources s ON s.id = i.source WHERE i.url = $1 AND NOT i.withdrawn AND NOT i.offer
+		UNION SELECT s.name FROM pages p JOIN sources s ON s.id = p.source WHERE p.url = $1 ORDER BY 1`
+	readTwins = `SELECT address FROM pages WHERE twin = $1 AND twin <> 0 AND id <> $2 AND NOT withdrawn
 		UNION ALL SELECT address FROM pages WHERE id = $1 AND id <> $2 AND NOT withdrawn LIMIT 100`
 	readBody  = `SELECT document FROM bodies WHERE page = $1`
 	readImage = `SELECT content, type, width, height, variants FROM media WHERE hash = $1 AND state = 1`

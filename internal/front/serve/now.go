@@ -21,7 +21,8 @@ import (
 // are, and has it printed with its pictures if any is not here.
 func (s *Serve) printNow(ctx context.Context, id int64, url string) ([]byte, error) {
 	var p light.Page
-	err := s.Store.Read(ctx, func(r store.Reader) error {
+	var missing bool
+	err := s.Store.Read(ctx, func(r store.Reader) (err error) {
 		var content []byte
 		var rank courant.Rank
 		if err := r.Row(readDocument, id).Scan(&content, &rank, &p.SourceTitle, &p.SourceName); err != nil {
@@ -31,32 +32,47 @@ func (s *Serve) printNow(ctx context.Context, id int64, url string) ([]byte, err
 		if err := pack.Decode(content, &p.Document); err != nil {
 			return err
 		}
-		return readPictures(r, &p)
+		missing, err = readPictures(r, &p)
+		return err
 	})
+	if store.NoRow(err) {
+		return nil, errGone // just now
+	}
 	if err != nil {
 		return nil, err
 	}
+	if missing {
+		s.want(ctx, url)
+	}
+	return s.pack(p)
+}
+
+// pack renders and compresses a page.
+func (s *Serve) pack(p light.Page) ([]byte, error) {
+	z, ok := s.zips.Get().(*gzip.Writer)
+	if !ok {
+		z = gzip.NewWriter(nil)
+	}
+	defer s.zips.Put(z)
 	var out bytes.Buffer
-	z := gzip.NewWriter(&out)
+	z.Reset(&out)
 	if _, err := light.Render(z, p); err != nil {
 		return nil, err
 	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	if len(p.Pictures) < len(p.Document.Item.Images) {
-		s.want(ctx, url)
-	}
-	return out.Bytes(), nil
+	err := z.Close()
+	return out.Bytes(), err
 }
 
-func readPictures(r store.Reader, p *light.Page) error {
+// readPictures reads what is here of a page's pictures, and says whether any is
+// missing.
+func readPictures(r store.Reader, p *light.Page) (missing bool, err error) {
 	p.Pictures = light.Pictures{}
-	return light.Keys(p.Document.Item.Images, func(key [16]byte) error {
+	err = light.Keys(p.Document.Item.Images, func(key [16]byte) error {
 		var full courant.Picture
 		var content, variants string
 		err := r.Row(readMedia, key[:]).Scan(&content, &full.Type, &full.Size, &full.Width, &full.Height, &variants)
 		if store.NoRow(err) {
+			missing = true
 			return nil
 		}
 		if err == nil {
@@ -64,6 +80,7 @@ func readPictures(r store.Reader, p *light.Page) error {
 		}
 		return err
 	})
+	return missing, err
 }
 
 // want tells pages that somebody reads a page, once a minute at most.
@@ -73,7 +90,7 @@ func (s *Serve) want(ctx context.Context, url string) {
 		return
 	}
 	key := link.Digest(canonical)
-	if !s.wanted.first(key, time.Now()) {
+	if !s.wanted.first(key, s.Store.Now()) {
 		return
 	}
 	err = s.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {

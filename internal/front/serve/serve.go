@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -41,7 +42,8 @@ type Serve struct {
 	Metrics *obs.Set
 	Log     *slog.Logger
 
-	wanted recently // pages that pages was told of
+	wanted recently  // pages that pages was told of
+	zips   sync.Pool // of *gzip.Writer, whose working space is large
 }
 
 // Register adds the front's addresses.
@@ -73,18 +75,20 @@ func (s *Serve) page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	tag := fmt.Sprintf(`"%x-%d"`, p.id, p.revision)
+	keep := fmt.Sprintf("public, max-age=%d", s.Config.MaxAge)
 	if len(p.html) == 0 {
 		if p.html, err = s.printNow(r.Context(), p.id, r.URL.Query().Get("url")); err != nil {
 			s.missing(w, r, err)
 			return
 		}
 		tag = fmt.Sprintf(`"%x-%d-%x"`, p.id, p.revision, sha256.Sum256(p.html))
+		keep = "no-cache" // its pictures come soon
 	}
 	h := w.Header()
 	htmlHeaders(h)
 	h.Set("Etag", tag)
 	h.Set("Vary", "Accept-Encoding")
-	h.Set("Cache-Control", fmt.Sprintf("public, max-age=%d", s.Config.MaxAge))
+	h.Set("Cache-Control", keep)
 	h.Set("Link", "<"+p.address+`>; rel="canonical"`)
 	if web.Matches(r, tag) {
 		w.WriteHeader(http.StatusNotModified)

@@ -17,7 +17,6 @@ import (
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/pack"
 	"github.com/courant-platform/courant/internal/port/store"
-	"github.com/courant-platform/courant/internal/read"
 )
 
 const (
@@ -288,18 +287,13 @@ func (c *catalogue) putBatch(tx *store.Tx, n int, entries []entry, content []byt
 	return err
 }
 
-// putItem notes what the source says of an offer now. Other sources that still
-// have what it withdraws are read again.
+// putItem notes what the source says of an offer now.
 func (c *catalogue) putItem(tx *store.Tx, e *entry) error {
-	if !e.moved {
-		if _, err := tx.Exec(putItem, c.d.source.ID, e.key[:], e.url[:], e.hash, c.d.asOf, e.item.Withdrawn); err != nil {
-			return err
-		}
+	if e.moved {
+		return nil
 	}
-	if e.item.Withdrawn {
-		return askOthers(tx, e.url[:], c.d.source.ID)
-	}
-	return nil
+	_, err := tx.Exec(putOffer, c.d.source.ID, e.key[:], e.url[:], e.hash, c.d.asOf, e.item.Withdrawn)
+	return err
 }
 
 // pack is the content of a batch.
@@ -328,134 +322,4 @@ func (c *catalogue) rankOf(addr string) courant.Rank {
 		c.rank[host] = r
 	}
 	return r
-}
-
-// finish commits the reading: what changed last, what is missing, the validators
-// and the messages.
-func (c *catalogue) finish(r *read.Result) error {
-	keep, warning := c.judge(r)
-	if warning != nil {
-		r.Warnings = append(r.Warnings, *warning)
-	}
-	if c.double > 0 {
-		r.Warnings = append(r.Warnings, courant.Warning{Code: "duplicate-id", Element: "offer",
-			Text: fmt.Sprintf("%d offers have an id that was there before in the file; the first one counts", c.double)})
-	}
-	gone := 0
-	if !keep {
-		var err error
-		if gone, err = c.withdrawMissing(); err != nil {
-			return err
-		}
-	}
-	if c.whole {
-		for len(c.waits) > 0 {
-			n := min(len(c.waits), batchSize)
-			if err := c.batch(c.waits[:n]); err != nil {
-				return err
-			}
-			c.waits = c.waits[n:]
-		}
-	}
-	if err := c.written(); err != nil {
-		return err
-	}
-	shrunk := warning != nil && warning.Code == "catalog-shrunk"
-	return c.p.Store.Write(c.ctx, func(tx *store.Tx) error {
-		n, err := tx.Exec(promote, c.d.source.ID, c.d.asOf)
-		if err != nil || n == 0 {
-			return err
-		}
-		for i := range c.waits {
-			if err := c.putItem(tx, &c.waits[i]); err != nil {
-				return err
-			}
-		}
-		if err := c.p.documents(tx, c.d, c.waits); err != nil {
-			return err
-		}
-		if err := c.noteShrunk(tx, shrunk); err != nil {
-			return err
-		}
-		return noteFeed(tx, c.d, &r.Reading, c.seen, c.fresh+gone)
-	})
-}
-
-// judge says whether what is missing from the file is kept, and what the owner is
-// told if that is so against the usual.
-func (c *catalogue) judge(r *read.Result) (keep bool, warning *courant.Warning) {
-	missing, before := c.missing()
-	switch {
-	case missing == 0 || c.d.absence == courant.AbsenceKept:
-		return true, nil
-	case !r.Complete:
-		return true, &courant.Warning{Code: "catalog-cut-off", Element: "offers", Text: fmt.Sprintf(
-			"the file is cut off, so that the %d offers that are missing from it were not withdrawn", missing)}
-	case 2*missing > before && (before >= guardFrom || c.seen == 0) && !c.believed():
-		return true, &courant.Warning{Code: "catalog-shrunk", Element: "offers", Text: fmt.Sprintf(
-			"%d of %d offers are missing from the file; they will be withdrawn if it stays like this for a day", missing, before)}
-	}
-	return false, nil
-}
-
-// believed says that the catalogue has been that small for long enough.
-func (c *catalogue) believed() bool {
-	return !c.d.shrunk.IsZero() && c.p.Store.Now().Sub(c.d.shrunk) >= believeAfter
-}
-
-// noteShrunk notes since when most offers are missing. As long as they are, the
-// catalogue is downloaded whether it has changed or not, to be judged again.
-func (c *catalogue) noteShrunk(tx *store.Tx, shrunk bool) error {
-	since := time.Time{}
-	if shrunk {
-		if since = c.d.shrunk; since.IsZero() {
-			since = tx.Now()
-		}
-	}
-	if _, err := tx.Exec(noteShrunk, c.d.source.ID, store.Millis(since)); err != nil || !shrunk {
-		return err
-	}
-	_, err := tx.Exec(forgetValidators, c.d.source.ID)
-	return err
-}
-
-// withdrawMissing withdraws the offers that are not in the file.
-func (c *catalogue) withdrawMissing() (n int, err error) {
-	var gone []entry
-	err = c.p.Store.Read(c.ctx, func(r store.Reader) error {
-		return r.Rows(func(rows store.Rows) error {
-			var key, hash, url []byte
-			var withdrawn bool
-			if err := rows.Scan(&key, &hash, &url, &withdrawn); err != nil {
-				return err
-			}
-			at, ok := c.byKey[keyDigest([16]byte(key))]
-			if withdrawn || !ok || c.known[at].seen {
-				return nil
-			}
-			e := entry{key: [16]byte(key), hash: []byte{}, item: courant.Item{Withdrawn: true}}
-			copy(e.url[:], url)
-			gone = append(gone, e)
-			return nil
-		}, allItems, c.d.source.ID)
-	})
-	for left := gone; len(left) > 0 && err == nil; {
-		n := min(len(left), batchSize)
-		err = c.batch(left[:n])
-		left = left[n:]
-	}
-	return len(gone), err
-}
-
-// missing is how many offers of before are not in the file.
-func (c *catalogue) missing() (missing, before int) {
-	for i := range c.known {
-		if c.known[i].before {
-			before++
-			if !c.known[i].seen {
-				missing++
-			}
-		}
-	}
-	return missing, before
 }

@@ -77,7 +77,7 @@ func TestFewChangedOffersAreDocuments(t *testing.T) {
 func TestManyChangedOffersGoInBatches(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		asOf := w.read(1, yml(shop(0, 1700, 10)...))
-		if docs, b := w.taken(), w.bells(); len(docs) != 0 || b[flow.BatchReady.Name] != 4 || b[flow.DocumentReady.Name] != 0 {
+		if docs, b := w.taken(), w.bells(); len(docs) != 0 || b[flow.BatchReady.Name] != 2 || b[flow.DocumentReady.Name] != 0 {
 			t.Fatalf("%d documents, told %v", len(docs), b)
 		}
 		all := w.found()

@@ -24,9 +24,12 @@ const (
 
 	items16 = `SELECT key, hash, url, withdrawn FROM items WHERE source = $1 AND key IN
 		($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`
-	itemAt     = `SELECT hash, withdrawn FROM items WHERE source = $1 AND url = $2 ORDER BY key LIMIT 1`
-	renameItem = `UPDATE items SET key = $3 WHERE source = $1 AND key = (SELECT key FROM items WHERE source = $1 AND url = $2 ORDER BY key LIMIT 1)`
+	itemAt     = `SELECT hash, withdrawn FROM items WHERE source = $1 AND url = $2 AND NOT offer ORDER BY key LIMIT 1`
+	renameItem = `UPDATE items SET key = $3 WHERE source = $1 AND key = (SELECT key FROM items WHERE source = $1 AND url = $2 AND NOT offer ORDER BY key LIMIT 1)`
 	putItem    = `INSERT INTO items (source, key, url, hash, as_of, withdrawn) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (source, key) DO UPDATE SET url = excluded.url, hash = excluded.hash, as_of = excluded.as_of,
+			withdrawn = excluded.withdrawn WHERE items.as_of < excluded.as_of`
+	putOffer = `INSERT INTO items (source, key, url, hash, as_of, withdrawn, offer) VALUES ($1, $2, $3, $4, $5, $6, TRUE)
 		ON CONFLICT (source, key) DO UPDATE SET url = excluded.url, hash = excluded.hash, as_of = excluded.as_of,
 			withdrawn = excluded.withdrawn WHERE items.as_of < excluded.as_of`
 
@@ -45,10 +48,10 @@ const (
 
 	addressOf = `SELECT address FROM pages WHERE url = $1 UNION ALL SELECT address FROM documents WHERE url = $1`
 
-	forgetOthers     = `UPDATE items SET hash = '' WHERE url = $1 AND source <> $2 AND NOT withdrawn`
+	forgetOthers     = `UPDATE items SET hash = '' WHERE url = $1 AND source <> $2 AND NOT withdrawn AND NOT offer`
 	forgetValidators = `UPDATE polls SET etag = '', modified = '', body = NULL, raw = NULL WHERE source = $1`
 	rereadOthers     = `UPDATE polls SET etag = '', modified = '', body = NULL, raw = NULL WHERE source IN
-		(SELECT source FROM items WHERE url = $1 AND source <> $2 AND NOT withdrawn)`
+		(SELECT source FROM items WHERE url = $1 AND source <> $2 AND NOT withdrawn AND NOT offer)`
 )
 
 // download is a pending download with what is known of its source.

@@ -105,9 +105,10 @@ CREATE TABLE items (
   hash      BYTEA NOT NULL,
   as_of     BIGINT NOT NULL,
   withdrawn BOOLEAN NOT NULL,
+  offer     BOOLEAN NOT NULL DEFAULT FALSE, -- of a catalogue: not looked for by address
   PRIMARY KEY (source, key)
 ) /*clustered*/;
-CREATE INDEX items_url ON items (url);
+CREATE INDEX items_url ON items (url) WHERE NOT offer;
 
 -- Found, not yet live. parse writes a row, media counts its pictures, pages
 -- deletes it. Each source's version goes its own way; pages decides which is

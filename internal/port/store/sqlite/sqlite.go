@@ -84,7 +84,7 @@ func open(c Config, lock string, conns int) (*sql.DB, error) {
 		sync = "OFF"
 	}
 	for _, p := range []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(" + sync + ")", "cache_size(-" + cache + ")",
-		"temp_store(MEMORY)", "wal_autocheckpoint(16000)", "journal_size_limit(67108864)"} {
+		"temp_store(MEMORY)", "wal_autocheckpoint(64000)", "journal_size_limit(67108864)"} {
 		q.Add("_pragma", p)
 	}
 	name := "file::memory:?" + q.Encode()

@@ -1,0 +1,162 @@
+package markup
+
+import "strings"
+
+// turboButton writes a button as a link; one that leads nowhere, or is disabled,
+// is text.
+func (c *Cleaner) turboButton(name, to string) bool {
+	s := &c.scan
+	tint, background, primary := s.attr("data-color"), s.attr("data-background-color"), s.attr("data-primary")
+	_, disabled := s.lookupAttr("disabled")
+	label := s.attr("text")
+	url := c.address(to)
+	if url == "" {
+		url = contact(to)
+	}
+	if url != "" && c.Link != nil {
+		url = c.Link(url)
+	}
+	text := c.textWithin(name)
+	if text == "" {
+		text = string(appendEscapedText(nil, limited(label)))
+	}
+	c.closeOpen("a", false)
+	if text == "" {
+		return true
+	}
+	out := "a"
+	if disabled || url == "" {
+		out = "span"
+	}
+	c.dst = append(append(c.dst, '<'), out...)
+	if out == "a" {
+		c.put("href", url)
+	}
+	c.put("data-widget", "button")
+	c.putData("color", tint)
+	c.putData("background", background)
+	c.putData("primary", primary)
+	c.dst = append(append(append(append(append(c.dst, '>'), text...), "</"...), out...), '>')
+	return true
+}
+
+// turboFeedback writes the ways to reach somebody as links.
+func (c *Cleaner) turboFeedback() {
+	if !c.openDiv("feedback", c.scan.attr("data-title")) {
+		c.scan.skip()
+		return
+	}
+	c.within("div", func() {
+		s := &c.scan
+		kind := c.data("type", s.attr("data-type"))
+		switch {
+		case kind == "callback":
+			c.whole("callback", "", s.attr("data-send-to"), s.attr("data-agreement-company"), s.attr("data-agreement-link"))
+		case kind != "":
+			c.contact(kind, s.attr("data-url"))
+		}
+	})
+	c.closeDiv()
+}
+
+// contact writes one way to reach somebody.
+func (c *Cleaner) contact(kind, to string) {
+	url := c.address(to)
+	switch {
+	case strings.Contains(to, ":") && url == "":
+		url = contact(to)
+	case kind == "call" && !strings.Contains(to, ":"):
+		url = contact("tel:" + strings.ReplaceAll(to, " ", ""))
+	case kind == "mail" && strings.Contains(to, "@") && !strings.Contains(to, ":"):
+		url = contact("mailto:" + to)
+	}
+	if url != "" && c.Link != nil {
+		url = c.Link(url)
+	}
+	if url == "" {
+		return
+	}
+	c.dst = append(c.dst, "<a"...)
+	c.put("href", url)
+	c.put("data-widget", "contact")
+	c.put("data-type", kind)
+	c.dst = append(append(append(c.dst, '>'), kind...), "</a>"...)
+}
+
+// turboForm tells the three kinds of Turbo's forms from others, whose contents
+// stay.
+func (c *Cleaner) turboForm() bool {
+	s := &c.scan
+	switch strings.ToLower(s.attr("data-type")) {
+	case "callback":
+		to, company, agreement := s.attr("data-send-to"), s.attr("data-agreement-company"), s.attr("data-agreement-link")
+		s.skip()
+		c.whole("callback", "", to, company, agreement)
+		return true
+	case "dynamic-form":
+		c.dynamicForm()
+		return true
+	}
+	if action := s.attr("action"); strings.Contains(action, "{text}") {
+		name, placeholder := "", ""
+		c.within("form", func() {
+			if c.scan.name == "input" && name == "" {
+				name, placeholder = c.scan.attr("name"), c.scan.attr("placeholder")
+			}
+		})
+		if c.action(action) != "" {
+			c.whole("search", "", action, name, placeholder)
+		}
+		return true
+	}
+	return false
+}
+
+// dynamicForm writes the fields of a form that is described by spans.
+func (c *Cleaner) dynamicForm() {
+	if !c.openDiv("form") {
+		c.scan.skip()
+		return
+	}
+	field := false // a select or radio is open for its options
+	c.within("form", func() {
+		s := &c.scan
+		kind := c.data("type", s.attr("type"))
+		label := limited(s.attr("label"))
+		switch {
+		case s.name == "span" && kind == "option":
+			if label == "" {
+				label = limited(s.attr("text"))
+			}
+			c.whole("option", label)
+			return
+		case s.name != "span" && s.name != "button":
+			return
+		case field:
+			c.closeDiv()
+			field = false
+		}
+		switch {
+		case s.name == "button" && kind == "submit":
+			c.whole("submit", limited(s.attr("text")))
+		case s.name == "span" && isField(kind):
+			if label == "" {
+				label = s.attr("placeholder")
+			}
+			field = c.openDiv("field", kind, s.attr("name"), label, s.attr("required"))
+		}
+	})
+	if field {
+		c.closeDiv()
+	}
+	c.closeDiv()
+}
+
+// isField names the inputs of a form.
+func isField(kind string) bool {
+	switch kind {
+	case "input", "textarea", "checkbox", "select", "radio", "email", "number", "tel", "date":
+		return true
+	}
+	return false
+}
