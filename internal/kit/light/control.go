@@ -1,7 +1,11 @@
 package light
 
 import (
+	"cmp"
+	"html"
 	"math"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,44 +15,87 @@ import (
 // controls turns the inert widgets of clean HTML into controls that need no
 // script, and says whether there were any. The HTML is what the cleaner gives:
 // well nested, attributes in double quotes with "<", ">" and quotes escaped.
-func controls(html, page string) (out string, any bool) {
-	if !strings.Contains(html, " data-widget=") {
-		return html, false
+func controls(text, page string) (out string, found bool) {
+	if !strings.Contains(text, " data-widget=") && !strings.Contains(text, "<video") && !strings.Contains(text, "<audio") {
+		return text, false
 	}
-	c := control{page: page}
-	c.out.Grow(len(html) + len(html)/4)
-	for html != "" {
-		i := strings.IndexByte(html, '<')
+	c := control{page: page, out: make([]byte, 0, len(text)+len(text)/4)}
+	for text != "" {
+		i := strings.IndexByte(text, '<')
 		if i < 0 {
-			i = len(html)
+			i = len(text)
 		}
-		c.out.WriteString(html[:i])
-		if html = html[i:]; html == "" {
+		c.text(text[:i])
+		if text = text[i:]; text == "" {
 			break
 		}
-		end := strings.IndexByte(html, '>') + 1
+		end := strings.IndexByte(text, '>') + 1
 		if end == 0 {
-			end = len(html)
+			end = len(text)
 		}
-		c.tag(html[:end])
-		html = html[end:]
+		c.tag(text[:end])
+		text = text[end:]
 	}
 	for len(c.open) > 0 {
 		c.close()
 	}
-	return c.out.String(), true
+	return string(c.out), true
 }
 
-// control is one transformation; open holds what closes the open divs.
+// control is one transformation.
 type control struct {
-	page string
-	out  strings.Builder
-	open []string
+	page   string
+	out    []byte
+	open   []div
+	inLink bool
+	label  bool // the text of the current link is written already
+	links  int  // to the page
+}
+
+// div is an open div. A widget that nothing is in leaves no trace.
+type div struct {
+	kind   string // "" for a plain div
+	after  string // what closes it
+	start  int    // in out
+	filled bool
+}
+
+// mostLinks bounds how often a page names its own address, which may be long.
+const mostLinks = 30
+
+func (c *control) put(parts ...string) {
+	for _, p := range parts {
+		c.out = append(c.out, p...)
+	}
+}
+
+func (c *control) text(s string) {
+	if c.label {
+		return
+	}
+	c.put(s)
+	if strings.TrimSpace(s) != "" {
+		c.fill()
+	}
+}
+
+func (c *control) fill() {
+	if n := len(c.open); n > 0 {
+		c.open[n-1].filled = true
+	}
 }
 
 func (c *control) close() {
-	c.out.WriteString(c.open[len(c.open)-1])
+	last := c.open[len(c.open)-1]
 	c.open = c.open[:len(c.open)-1]
+	if last.kind != "" && !last.filled {
+		c.out = c.out[:last.start]
+		return
+	}
+	c.put(last.after)
+	if last.filled {
+		c.fill()
+	}
 }
 
 // tag writes a tag, as it is or as a control.
@@ -57,22 +104,62 @@ func (c *control) tag(tag string) {
 	switch {
 	case tag == "</div>" && len(c.open) > 0:
 		c.close()
+	case tag == "</a>":
+		c.inLink, c.label = false, false
+		c.put(tag)
+	case tag == "</video>", tag == "</audio>":
 	case strings.HasPrefix(tag, "<div"):
-		if kind == "" {
-			c.out.WriteString(tag)
-			c.open = append(c.open, "</div>")
-			return
-		}
-		before, after := c.div(kind, tag)
-		c.out.WriteString(before)
-		c.open = append(c.open, after)
-	case kind != "" && strings.HasPrefix(tag, "<a "):
-		c.out.WriteString(`<a class="btn ` + tint(tag) + `" href="` + attr(tag, "href") + `" rel="noopener">`)
+		c.openDiv(kind, tag)
+	case strings.HasPrefix(tag, "<a "):
+		c.anchor(kind, tag)
 	case kind != "" && strings.HasPrefix(tag, "<span"):
-		c.out.WriteString(`<span class="btn off">`)
+		c.put(`<span class="btn off">`)
+	case strings.HasPrefix(tag, "<video "):
+		c.media("Video", attr(tag, "src"))
+	case strings.HasPrefix(tag, "<audio "):
+		c.media("Sound", attr(tag, "src"))
 	default:
-		c.out.WriteString(tag)
+		c.put(tag)
+		if strings.HasPrefix(tag, "<img ") {
+			c.fill()
+		}
 	}
+}
+
+func (c *control) anchor(kind, tag string) {
+	c.inLink = true
+	switch {
+	case kind != "":
+		c.put(`<a class="`, strings.TrimSpace("btn "+tint(tag)), `" href="`, attr(tag, "href"), `" rel="noopener">`)
+	case len(c.open) > 0 && c.open[len(c.open)-1].kind == "comments":
+		c.put(tag, "All comments")
+		c.label = true
+		c.fill()
+	default:
+		c.put(tag)
+	}
+}
+
+// media leads to a video or sound where it lies: the page may not play what is
+// not ours.
+func (c *control) media(what, from string) {
+	c.fill()
+	label := what + " at " + escape(link.Host(from))
+	if c.inLink {
+		c.put(label)
+		return
+	}
+	c.put(`<a class="btn play" href="`, from, `" rel="noopener">`, label, "</a>")
+}
+
+func (c *control) openDiv(kind, tag string) {
+	d := div{kind: kind, after: "</div>", start: len(c.out)}
+	before := tag
+	if kind != "" {
+		before, d.after, d.filled = c.div(kind, tag)
+	}
+	c.put(before)
+	c.open = append(c.open, d)
 }
 
 // attr is the value of an attribute as it is written: escaped.
@@ -85,74 +172,84 @@ func attr(tag, name string) string {
 	return value
 }
 
-// div gives what stands in place of the tags of a widget's div.
-func (c *control) div(kind, tag string) (before, after string) {
+// div gives what stands in place of the tags of a widget's div, and whether it is
+// worth showing without contents.
+func (c *control) div(kind, tag string) (before, after string, filled bool) {
 	switch kind {
 	case "gallery", "carousel":
-		return title(tag) + `<div class="strip">`, "</div>"
+		return title(tag) + `<div class="strip">`, "</div>", false
 	case "slider":
-		return title(tag) + `<div class="strip ` + attr(tag, "data-view") + `">`, "</div>"
+		return title(tag) + `<div class="` + strings.TrimSpace("strip "+attr(tag, "data-view")) + `">`, "</div>", false
 	case "item":
 		open := ""
 		if attr(tag, "data-expanded") == "true" {
 			open = " open"
 		}
 		name := attr(tag, "data-title")
-		if name == "" {
-			name = "…"
-		}
-		return "<details" + open + "><summary>" + name + "</summary>", "</details>"
+		return "<details" + open + "><summary>" + cmp.Or(name, "…") + "</summary>", "</details>", name != ""
 	case "fold":
-		return "<details><summary>Show more</summary>", "</details>"
-	case "cards", "card", "snippet", "menu", "accordion", "histogram":
-		return `<div class="` + kind + `">`, "</div>"
+		return "<details><summary>Show more</summary>", "</details>", false
+	case "cards", "card", "snippet", "menu", "accordion", "histogram", "comments":
+		return `<div class="` + kind + `">`, "</div>", false
 	case "breadcrumbs":
-		return `<div class="crumbs">`, "</div>"
-	case "feed":
-		return title(tag) + `<div class="feed ` + attr(tag, "data-layout") + `">`, "</div>"
-	case "feed-item":
-		return `<div class="feed-item ` + attr(tag, "data-thumb") + `">`, "</div>"
-	case "comments":
-		return `<div class="comments">`, "</div>"
+		return `<div class="crumbs">`, "</div>", false
+	case "feed", "feed-item":
+		shape := attr(tag, "data-layout") + attr(tag, "data-thumb")
+		return title(tag) + `<div class="` + strings.TrimSpace(kind+" "+shape) + `">`, "</div>", false
 	case "comment":
-		return `<div class="comment"><p class="by"><b>` + attr(tag, "data-author") + "</b> " + attr(tag, "data-subtitle") + "</p>", "</div>"
+		author := attr(tag, "data-author")
+		by := strings.TrimSpace("<b>" + author + "</b> " + attr(tag, "data-subtitle"))
+		return `<div class="comment"><p class="by">` + by + "</p>", "</div>", author != ""
 	case "rating":
-		return `<p class="rating">` + stars(attr(tag, "data-value"), attr(tag, "data-best")) + " ", "</p>"
+		return `<div class="rating">` + stars(attr(tag, "data-value"), attr(tag, "data-best")) + " ", "</div>", false
 	case "bar":
-		return `<div class="bar-row"><meter min="0" max="100" value="` + attr(tag, "data-height") + `"></meter> `, "</div>"
+		return `<div class="bar-row"><meter min="0" max="100" value="` + cmp.Or(attr(tag, "data-height"), "0") + `"></meter> `, "</div>", false
 	}
 	return c.contacts(kind, tag)
 }
 
 // contacts gives the widgets that lead to somebody else.
-func (c *control) contacts(kind, tag string) (before, after string) {
+func (c *control) contacts(kind, tag string) (before, after string, filled bool) {
 	switch kind {
 	case "share":
-		return c.share(attr(tag, "data-network")), ""
+		return c.share(attr(tag, "data-network")), "", true
 	case "feedback":
-		return title(tag) + `<div class="btns">`, "</div>"
+		return title(tag) + `<div class="btns">`, "</div>", false
 	case "callback":
-		return callback(tag), ""
+		return c.callback(tag), "", true
 	case "form":
-		return `<div class="form"><p class="by">This form works at <a href="` + escape(c.page) + `" rel="noopener">` + escape(link.Host(c.page)) + "</a></p>", "</div>"
+		return `<div class="form"><p class="by">This form works at ` + c.original() + "</p>", "</div>", false
 	case "field":
 		mark := ""
 		if attr(tag, "data-required") != "" {
 			mark = " *"
 		}
-		return `<div class="field ` + attr(tag, "data-type") + `"><span>` + attr(tag, "data-label") + mark + "</span>", "</div>"
+		return `<div class="field ` + attr(tag, "data-type") + `"><span>` + attr(tag, "data-label") + mark + "</span>", "</div>", true
 	case "option":
-		return `<div class="opt">`, "</div>"
+		return `<div class="opt">`, "</div>", false
 	case "submit":
-		return `<div class="btn off">`, "</div>"
+		return `<div class="btn off">`, "</div>", false
 	case "search":
 		where, _, _ := strings.Cut(attr(tag, "data-action"), "?")
 		where, _, _ = strings.Cut(where, "{")
-		return `<p><a class="btn" href="` + where + `" rel="noopener">Search at ` + link.Host(where) + "</a></p>", ""
+		if where == "" {
+			return "", "", true
+		}
+		return `<p><a class="btn" href="` + where + `" rel="noopener">Search at ` + escape(link.Host(where)) + "</a></p>", "", true
 	case "ad":
-		return `<div class="ad">Advertisement`, "</div>"
+		return `<div class="ad">Advertisement`, "</div>", true
 	}
-	return `<div class="box">`, "</div>"
+	return `<div class="box">`, "</div>", false
+}
+
+// original is a link to the page at its site, or the site's name once there are
+// many.
+func (c *control) original() string {
+	host := escape(link.Host(c.page))
+	if c.links++; c.links > mostLinks {
+		return host
+	}
+	return `<a href="` + escape(c.page) + `" rel="noopener">` + host + "</a>"
 }
 
 func title(tag string) string {
@@ -162,86 +259,65 @@ func title(tag string) string {
 	return ""
 }
 
-// callback leads to a mail, since a form would need a script.
-func callback(tag string) string {
-	out := `<p class="box">Leave your number`
+// callback leads to a mail, or to the page at its site: a form would need a script.
+func (c *control) callback(tag string) string {
+	out, between := `<p class="box">A call can be asked for at `+c.original(), " · "
 	if to := attr(tag, "data-to"); to != "" {
 		out = `<p class="box"><a class="btn" href="mailto:` + to + `">Write to ` + to + "</a>"
+		between = " "
 	}
 	if company := attr(tag, "data-company"); company != "" {
-		out += " " + company
+		out += between + company
 	}
 	if terms := attr(tag, "data-agreement"); terms != "" {
-		out += ` <a href="` + terms + `" rel="noopener">Terms</a>`
+		out += ` · <a href="` + terms + `" rel="noopener">Terms</a>`
 	}
 	return out + "</p>"
 }
 
-// share links to the networks' own pages for sharing an address.
-func (c *control) share(networks string) string {
-	var b strings.Builder
-	for name := range strings.FieldsSeq(networks) {
-		to, label := "", ""
-		switch name {
-		case "vkontakte", "vk":
-			to, label = "https://vk.com/share.php?url=", "VK"
-		case "telegram":
-			to, label = "https://t.me/share/url?url=", "Telegram"
-		case "odnoklassniki":
-			to, label = "https://connect.ok.ru/offer?url=", "OK"
-		case "facebook":
-			to, label = "https://www.facebook.com/sharer/sharer.php?u=", "Facebook"
-		case "twitter":
-			to, label = "https://twitter.com/intent/tweet?url=", "X"
-		case "whatsapp":
-			to, label = "https://wa.me/?text=", "WhatsApp"
-		case "viber":
-			continue // has no address of the web
-		}
-		if to != "" {
-			b.WriteString(`<a class="btn" href="` + to + query(c.page) + `" rel="noopener">` + label + "</a>")
-		}
-	}
-	if b.Len() == 0 {
-		return ""
-	}
-	return `<div class="btns">` + b.String() + "</div>"
+// networks have addresses of the web for sharing a page.
+var networks = []struct{ name, to, label string }{
+	{"vkontakte", "https://vk.com/share.php?url=", "VK"},
+	{"telegram", "https://t.me/share/url?url=", "Telegram"},
+	{"odnoklassniki", "https://connect.ok.ru/offer?url=", "OK"},
+	{"facebook", "https://www.facebook.com/sharer/sharer.php?u=", "Facebook"},
+	{"twitter", "https://twitter.com/intent/tweet?url=", "X"},
+	{"whatsapp", "https://wa.me/?text=", "WhatsApp"},
 }
 
-// stars are five, full or empty.
+// share links to the networks' own pages for sharing an address.
+func (c *control) share(wanted string) string {
+	if c.links += len(networks); c.links > mostLinks {
+		return ""
+	}
+	out := ""
+	for _, n := range networks {
+		if slices.Contains(strings.Fields(wanted), n.name) {
+			out += `<a class="btn" href="` + n.to + url.QueryEscape(c.page) + `" rel="noopener">` + n.label + "</a>"
+		}
+	}
+	if out == "" {
+		return ""
+	}
+	return `<div class="btns">` + out + "</div>"
+}
+
+// stars are five, in halves.
 func stars(value, best string) string {
 	v, err := strconv.ParseFloat(value, 64)
-	most, bad := strconv.ParseFloat(best, 64)
-	if bad != nil || most <= 0 {
-		most = 5
-	}
 	if err != nil {
 		return ""
 	}
-	full := int(math.Round(min(max(v/most, 0), 1) * 5))
-	return `<span class="stars">` + strings.Repeat("★", full) + strings.Repeat("☆", 5-full) + "</span>"
-}
-
-func escape(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;").Replace(s)
-}
-
-// query escapes an address as the value of a parameter.
-func query(s string) string {
-	const hex = "0123456789ABCDEF"
-	var b strings.Builder
-	for i := range len(s) {
-		c := s[i]
-		if c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("-._~", c) >= 0 {
-			b.WriteByte(c)
-			continue
-		}
-		b.WriteByte('%')
-		b.WriteByte(hex[c>>4])
-		b.WriteByte(hex[c&15])
+	most, err := strconv.ParseFloat(best, 64)
+	if err != nil || most <= 0 {
+		most = 5
 	}
-	return b.String()
+	halves := int(math.Round(min(max(v/most, 0), 1) * 10))
+	return `<span class="stars">` + strings.Repeat("★", halves/2) + strings.Repeat("½", halves%2) + strings.Repeat("☆", (10-halves)/2) + "</span>"
 }
+
+// escape makes text fit for HTML and for attributes in double quotes.
+func escape(s string) string { return html.EscapeString(s) }
 
 // tint is the class of a button: that of the palette's colour nearest to the one
 // that the source wants, all of which white text can be read on.

@@ -19,7 +19,10 @@ import (
 //go:embed page.html
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
+//go:embed product.html
+var productText string
+
+var pageTemplate = template.Must(template.Must(template.New("page").Parse(pageText)).Parse(productText))
 
 // Page is what a page is made of.
 type Page struct {
@@ -160,11 +163,21 @@ func (p Page) body(v *view) (template.HTML, *shown) {
 	if text == "" {
 		text = p.Document.Item.Summary
 	}
-	html, any := controls(c.Clean(text), p.Document.URL)
-	if any {
+	html, found := controls(withoutTitle(c.Clean(text), p.Document.Item.Title), p.Document.URL)
+	if found {
 		v.More = look.More()
 	}
 	return template.HTML(html), first
+}
+
+// withoutTitle leaves out a heading at the beginning that says the title again.
+func withoutTitle(html, title string) string {
+	before, rest, _ := strings.Cut(html, "<h1>")
+	inside, after, ok := strings.Cut(rest, "</h1>")
+	if !ok || len(before) > 1000 || markup.Plain(before) != "" || markup.Plain(inside) != markup.Plain(title) {
+		return html
+	}
+	return before + after
 }
 
 // lead is the first picture that the source gives beside the text.

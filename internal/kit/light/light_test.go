@@ -1,7 +1,6 @@
 package light_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -16,8 +15,8 @@ const address = "https://a.example/1"
 func render(t *testing.T, d courant.Document, pictures ...string) (html, picture string) {
 	t.Helper()
 	p := light.Page{Document: d, SourceName: "a", Pictures: light.Pictures{}}
-	for _, url := range pictures {
-		p.Pictures[link.Digest(url)] = light.Kept{Full: courant.Picture{File: strings.Repeat("a", 64) + "/100.png", Width: 100, Height: 50}}
+	for i, url := range pictures {
+		p.Pictures[link.Digest(url)] = light.Kept{Full: courant.Picture{File: strings.Repeat(string(rune('a'+i)), 64) + "/100.png", Width: 100, Height: 50}}
 	}
 	var out strings.Builder
 	picture, err := light.Render(&out, p)
@@ -42,17 +41,27 @@ func TestWidgetsAreControlsWithoutScript(t *testing.T) {
 		`<div data-block="carousel"><div data-block="snippet" data-title="S" data-url="/u"></div></div>`:                                                                  `<div class="strip"><div class="snippet"><a href="https://a.example/u">S</a></div></div>`,
 		`<div data-block="feed" data-layout="horizontal" data-title="F"><div data-block="feed-item" data-title="I" data-href="/u" data-thumb-position="top"></div></div>`: `<p class="wt">F</p><div class="feed horizontal"><div class="feed-item top"><a href="https://a.example/u">I</a></div></div>`,
 		`<div data-block="comments"><div data-block="comment" data-author="Ann" data-subtitle="today"><p>x</p></div></div>`:                                               `<div class="comments"><div class="comment"><p class="by"><b>Ann</b> today</p><p>x</p></div></div>`,
-		`<div itemtype="http://schema.org/Rating"><meta itemprop="ratingValue" content="4"><meta itemprop="bestRating" content="5"></div>`:                                `<p class="rating"><span class="stars">★★★★☆</span> 4 / 5</p>`,
+		`<div itemtype="http://schema.org/Rating"><meta itemprop="ratingValue" content="4"><meta itemprop="bestRating" content="5"></div>`:                                `<div class="rating"><span class="stars">★★★★☆</span> 4 / 5</div>`,
 		`<div data-block="histogram"><div data-block="histogram-item" data-title="H" data-value="8" data-height="80"></div></div>`:                                        `<div class="histogram"><div class="bar-row"><meter min="0" max="100" value="80"></meter> H: 8</div></div>`,
 		`<div data-block="share" data-network="telegram"></div>`:                                                                                                          `<div class="btns"><a class="btn" href="https://t.me/share/url?url=https%3A%2F%2Fa.example%2F1" rel="noopener">Telegram</a></div>`,
-		`<div data-block="widget-feedback" data-title="Ask"><div data-type="call" data-url="+7"></div></div>`:                                                             `<p class="wt">Ask</p><div class="btns"><a class="btn " href="tel:+7" rel="noopener">call</a></div>`,
+		`<div data-block="widget-feedback" data-title="Ask"><div data-type="call" data-url="+7"></div></div>`:                                                             `<p class="wt">Ask</p><div class="btns"><a class="btn" href="tel:+7" rel="noopener">call</a></div>`,
 		`<form data-type="callback" data-send-to="a@b.example" data-agreement-company="C"></form>`:                                                                        `<p class="box"><a class="btn" href="mailto:a@b.example">Write to a@b.example</a> C</p>`,
 		`<form data-type="dynamic-form"><span type="input" label="Name" required="true"></span><button type="submit" text="Send"></button></form>`:                        `<div class="field input"><span>Name *</span></div><div class="btn off">Send</div></div>`,
 		`<form action="https://a.example/search?q={text}"><input name="q"></form>`:                                                                                        `<p><a class="btn" href="https://a.example/search" rel="noopener">Search at a.example</a></p>`,
 		`<button formaction="/x" data-background-color="#00aa00">Go</button>`:                                                                                             `<a class="btn c-green" href="https://a.example/x" rel="noopener">Go</a>`,
 		`<button formaction="/x" disabled>Go</button>`:                                                                                                                    `<span class="btn off">Go</span>`,
 		`<figure data-turbo-ad-id="1"></figure>`:                                                                                                                          `<div class="ad">Advertisement</div>`,
-		`<iframe src="https://player.example/1"></iframe>`:                                                                                                                `<div class="box"><a href="https://player.example/1">https://player.example/1</a></div>`,
+		`<video src="/v.mp4"></video>`:                                                                                                                                    `<a class="btn play" href="https://a.example/v.mp4" rel="noopener">Video at a.example</a>`,
+		`<audio src="/v.mp3"></audio>`:                                                                                                                                    `<a class="btn play" href="https://a.example/v.mp3" rel="noopener">Sound at a.example</a>`,
+		`<div data-block="breadcrumblist"><a href="/">Home</a></div>`:                                                                                                     `<div class="crumbs"><a href="https://a.example/">Home</a></div>`,
+		`<menu><a href="/1">One</a></menu>`:                                                                                                                               `<div class="menu"><a href="https://a.example/1">One</a></div>`,
+		`<div data-block="comments" data-url="/c"><div data-block="comment" data-author="A"><div data-block="content">x</div><div data-block="comments"><div data-block="comment" data-author="B"></div></div></div></div>`: `<div class="comments"><a href="https://a.example/c">All comments</a><div class="comment"><p class="by"><b>A</b></p><div>x</div><div class="comments"><div class="comment"><p class="by"><b>B</b></p></div></div></div></div>`,
+		`<div itemtype="http://schema.org/Rating"><meta itemprop="ratingValue" content="4.5"><meta itemprop="bestRating" content="5"></div>`:                                                                                `<span class="stars">★★★★½</span> 4.5 / 5</div>`,
+		`<div data-block="share" data-network="vkontakte vkontakte nobody vkontakte"></div>`:                                                                                                                                `<p>before</p><div class="btns"><a class="btn" href="https://vk.com/share.php?url=https%3A%2F%2Fa.example%2F1" rel="noopener">VK</a></div><p>after</p>`,
+		`<div data-block="gallery" data-title="No picture is here"><figure><img src="/1.png"></figure></div>`:                                                                                                               `<p>before</p><p>after</p>`,
+		`<div data-block="cards"><div data-block="card"> </div></div>`:                                                                                                                                                      `<p>before</p><p>after</p>`,
+		`<form data-type="callback" data-agreement-company="C" data-agreement-link="/t"></form>`:                                                                                                                            `<p class="box">A call can be asked for at <a href="https://a.example/1" rel="noopener">a.example</a> · C · <a href="https://a.example/t" rel="noopener">Terms</a></p>`,
+		`<iframe src="https://player.example/1"></iframe>`:                                                                                                                                                                  `<div class="box"><a href="https://player.example/1">https://player.example/1</a></div>`,
 	} {
 		html, _ := render(t, article("<p>before</p>"+in+"<p>after</p>"))
 		if !strings.Contains(html, want) || !strings.Contains(html, "<p>after</p>\n") || strings.Contains(html, "data-widget") {
@@ -60,6 +69,31 @@ func TestWidgetsAreControlsWithoutScript(t *testing.T) {
 		}
 		if strings.Count(html, "<div") != strings.Count(html, "</div>") || strings.Contains(html, "<script") || strings.Contains(html, "<form") || strings.Contains(html, " style=") {
 			t.Errorf("%s: %s", in, html)
+		}
+	}
+}
+
+func TestPicturesOfWidgetsAreOurs(t *testing.T) {
+	html, _ := render(t, article(`<div data-block="gallery"><figure><img src="/1.png"></figure><figure><img src="/2.png"></figure></div>`), "https://a.example/1.png")
+	if !strings.Contains(html, `<div class="strip"><figure><img src="/media/aaa`) || strings.Contains(html, "/2.png") {
+		t.Error(html)
+	}
+}
+
+func TestManyWidgetsDoNotMakeALongPage(t *testing.T) {
+	for _, in := range []string{`<div data-block="share" data-network="vkontakte telegram facebook"></div>`, `<form></form>`, `<form data-type="callback"></form>`, `<div data-block="fold">`} {
+		d := article(strings.Repeat(in, 2000))
+		d.URL = address + "?" + strings.Repeat("x", 2000)
+		if html, _ := render(t, d); len(html) > 500_000 {
+			t.Errorf("%s: %d bytes", in, len(html))
+		}
+	}
+}
+
+func TestATitleIsNotSaidTwice(t *testing.T) {
+	for content, h1 := range map[string]int{"<header><h1>T</h1><h2>S</h2></header><p>x</p>": 1, " <h1> <b>T</b></h1>": 1, "<p>x</p><h1>T</h1>": 2, "<h1>Other</h1>": 2, "<h1>T": 1, "T": 1} {
+		if html, _ := render(t, article(content)); strings.Count(html, "<h1") != h1 {
+			t.Errorf("%s: %s", content, html[strings.Index(html, "<article"):])
 		}
 	}
 }
@@ -80,9 +114,9 @@ func TestAProductHasItsPage(t *testing.T) {
 		DeliveryOptions: []courant.Shipping{{Cost: "0", Days: "1-3"}, {Cost: "300", Days: "1"}}, SalesNotes: "Now & here"}
 	html, picture := render(t, courant.DocumentOf(address, 1, &o), "https://a.example/1.png")
 	for _, want := range []string{`itemtype="https://schema.org/Product"`, `<h1 itemprop="name">Cup &lt;1&gt;</h1>`, "<b>12\u202f990.50\u00a0₽</b> <s>15\u202f000\u00a0₽</s> <mark>−13 %</mark>",
-		`<meta itemprop="price" content="12990.50"><meta itemprop="priceCurrency" content="RUB">`, `<p class="in">In stock · <span itemprop="brand">Acme</span> · Now &amp; here</p>`,
-		`<div class="crumbs"><span>Home</span><span>Cups</span></div>`, `<div class="strip one"><img src="/media/`, "<p>Good</p>", `<dt>Volume</dt><dd>0.3 l</dd>`, `<dt>Page extent</dt><dd>10</dd>`,
-		`<dt>Barcode</dt><dd>012</dd>`, "<li>free, 1-3 days</li><li>300\u00a0₽, 1 day</li>", `<a class="btn primary" href="https://a.example/p?1" rel="noopener">At the shop</a>`} {
+		`<meta itemprop="price" content="12990.50"><meta itemprop="priceCurrency" content="RUB">`, `<p class="by" itemprop="brand">Acme</p>`, `<p class="in">In stock<link itemprop="availability" href="https://schema.org/InStock"></p>`, "<p>Now &amp; here</p>",
+		`<div class="crumbs"><span>Home</span><span>Cups</span></div>`, `<img class="first" src="/media/`, `<div itemprop="description"><p>Good</p></div>`, `<th itemprop="name">Volume</th><td><span itemprop="value">0.3</span> <span itemprop="unitText">l</span></td>`, `<tr><th>Page extent</th><td>10</td></tr>`,
+		`Barcode <span itemprop="gtin">012</span>`, "<li>free, 1–3 days</li><li>300\u00a0₽, 1 day</li>", `<a class="btn primary" href="https://a.example/p?1" rel="noopener" itemprop="url">At the shop</a>`} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %s in\n%s", want, html[strings.Index(html, "<article"):])
 		}
@@ -92,7 +126,7 @@ func TestAProductHasItsPage(t *testing.T) {
 	}
 	bare := courant.Offer{ID: "1", Name: "Cup", Price: "0", OldPrice: "5", Availability: "preorder"}
 	html, picture = render(t, courant.DocumentOf(address, 1, &bare))
-	for _, want := range []string{"Price on request", `<p class="out">Preorder</p>`} {
+	for _, want := range []string{"Price on request", `<p class="out">Preorder<link itemprop="availability" href="https://schema.org/PreOrder"></p>`} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %s in\n%s", want, html[strings.Index(html, "<article"):])
 		}
@@ -120,41 +154,6 @@ func TestRelatedPagesAndTheWayToAnArticleAreShown(t *testing.T) {
 	for _, want := range []string{`<li><a href="https://a.example/2" rel="noopener">Two</a></li><li><a href="https://a.example/3" rel="noopener">https://a.example/3</a></li>`, `<div class="crumbs"><a href="https://a.example/" rel="noopener">Home</a></div>`} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %s in %s", want, html)
-		}
-	}
-}
-
-// TestDraw writes pages for looking at, where a folder for them is named.
-func TestDraw(t *testing.T) {
-	dir := os.Getenv("COURANT_DRAW")
-	if dir == "" {
-		t.Skip("COURANT_DRAW names no folder")
-	}
-	body, err := os.ReadFile("../../../../shared/samples/turbo/viktorgvozdikov_all_widgets.xml")
-	if err != nil {
-		t.Skip("the samples are not here")
-	}
-	text := string(body)
-	d := article(text[strings.Index(text, "<header>"):strings.Index(text, "]]>\n\t\t\t</turbo:content>")])
-	d.Item.Title = "Первая новость"
-	d.Item.Related = []courant.RelatedLink{{URL: "https://a.example/2", Title: "Обо мне"}}
-	var urls []string
-	c := markup.Cleaner{Base: address}
-	_, found := c.Append(nil, d.Item.Content)
-	for _, i := range found.Images {
-		urls = append(urls, i.URL)
-	}
-	html, _ := render(t, d, urls...)
-	o := courant.Offer{ID: "1", URL: "https://a.example/p?1", Name: "Смартфон Acme M 12 Pro, 128 ГБ, чёрный", Price: "129900.50", OldPrice: "150000", Currency: "RUB", Available: true, Vendor: "Acme",
-		Category: []string{"Электроника", "Телефоны", "Смартфоны"}, Pictures: []string{"https://a.example/1.png", "https://a.example/2.png", "https://a.example/3.png"},
-		Description: "<p>Большой экран, долгая работа от батареи и лёгкий корпус.</p><ul><li>128 ГБ</li><li>8 ГБ</li></ul>", Params: []courant.Param{{Name: "Цвет", Value: "чёрный"}, {Name: "Память", Value: "128", Unit: "ГБ"},
-			{Name: "Диагональ экрана, с рамкой и без неё", Value: "6.7", Unit: "дюйма"}}, Barcodes: []string{"4601546021298"}, Country: "Китай", DeliveryOptions: []courant.Shipping{{Cost: "0", Days: "1-3"}, {Cost: "300", Days: "1"}}}
-	product, _ := render(t, courant.DocumentOf(address, 1, &o), o.Pictures...)
-	picture := `<svg xmlns='http://www.w3.org/2000/svg' width='600' height='400'><rect width='600' height='400' fill='%23789'/><circle cx='300' cy='200' r='120' fill='%23fc6'/></svg>`
-	for name, page := range map[string]string{"turbo": html, "product": product} {
-		page = strings.ReplaceAll(page, "/media/"+strings.Repeat("a", 64)+"/100.png", "data:image/svg+xml,"+picture)
-		if err := os.WriteFile(dir+"/"+name+".html", []byte(page), 0o644); err != nil {
-			t.Fatal(err)
 		}
 	}
 }

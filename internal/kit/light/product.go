@@ -1,10 +1,15 @@
 package light
 
 import (
+	"cmp"
 	"math/big"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/link"
 )
 
 // product is an offer as the template sees it.
@@ -16,141 +21,210 @@ type product struct {
 	Percent          string // of the discount
 	Available        bool
 	Availability     string
+	Schema           string // the availability, as schema.org calls it
 	Vendor           string
 	Category         []string
-	Facts            []courant.Param
-	Delivery         []string
+	Params           []courant.Param
+	Details          []courant.Param
+	Codes            []code
+	Delivery, Pickup []string
 	Notes            string
 	Shop             string // address at the shop
 }
 
+// code is a number by which a product is known, with the property's name at
+// schema.org.
+type code struct{ Name, Property, Value string }
+
+// First is the picture that is shown large.
+func (p *product) First() shown { return p.Pictures[0] }
+
 // product is what the page says of its offer.
 func (p Page) product() *product {
 	o := p.Document.Whole()
-	v := &product{Currency: o.Currency, From: o.PriceFrom, Available: o.Available, Vendor: o.Vendor, Category: o.Category, Notes: o.SalesNotes, Shop: o.URL}
+	v := &product{Currency: o.Currency, From: o.PriceFrom, Available: o.Available, Vendor: o.Vendor,
+		Category: o.Category, Notes: o.SalesNotes, Params: o.Params, Details: details(o), Codes: codes(o),
+		Delivery: ways(o.DeliveryOptions, o.Delivery, o.Currency, "Delivery"), Pickup: ways(o.PickupOptions, o.Pickup, o.Currency, "Pickup")}
+	if link.Host(o.URL) != "" {
+		v.Shop = o.URL
+	}
 	for _, url := range o.Pictures {
-		if s := p.show(url); s != nil {
-			s.Alt = o.Name
-			v.Pictures = append(v.Pictures, *s)
+		s := p.show(url)
+		if s == nil || slices.ContainsFunc(v.Pictures, func(other shown) bool { return other.Src == s.Src }) {
+			continue
 		}
+		s.Alt = o.Name
+		v.Pictures = append(v.Pictures, *s)
 	}
-	if price, ok := new(big.Rat).SetString(o.Price); ok && price.Sign() > 0 {
-		v.Price, v.Amount = money(o.Price, o.Currency), o.Price
-		if old, ok := new(big.Rat).SetString(o.OldPrice); ok && old.Cmp(price) > 0 {
-			v.OldPrice = money(o.OldPrice, o.Currency)
-			share := new(big.Rat).Quo(new(big.Rat).Sub(old, price), old)
-			v.Percent = share.Mul(share, big.NewRat(100, 1)).FloatString(0)
-		}
-	}
-	v.Availability = availability(o)
-	v.Facts = facts(o)
-	for _, w := range o.DeliveryOptions {
-		if text := shipping(w, o.Currency); text != "" {
-			v.Delivery = append(v.Delivery, text)
-		}
-	}
+	v.prices(o)
+	v.Availability, v.Schema = availability(o)
 	return v
 }
 
-func availability(o *courant.Offer) string {
-	switch {
-	case o.Available:
-		return "In stock"
-	case o.Availability != "":
-		word := strings.ReplaceAll(o.Availability, "_", " ")
-		return strings.ToUpper(word[:1]) + word[1:]
+// prices fills in the price, and what it was where it was really higher.
+func (p *product) prices(o *courant.Offer) {
+	price, ok := amount(o.Price)
+	if !ok || price.Sign() <= 0 {
+		return
 	}
-	return "On order"
+	p.Price, p.Amount = money(o.Price, o.Currency), o.Price
+	old, ok := amount(o.OldPrice)
+	if !ok || old.Cmp(price) <= 0 {
+		return
+	}
+	p.OldPrice = money(o.OldPrice, o.Currency)
+	share := new(big.Rat).Quo(new(big.Rat).Sub(old, price), old)
+	hundredths := share.Mul(share, big.NewRat(100, 1))
+	if percent := new(big.Int).Quo(hundredths.Num(), hundredths.Denom()); percent.Sign() > 0 {
+		p.Percent = percent.String()
+	}
 }
 
-// facts are the properties of an offer, those that the shop names itself first.
-func facts(o *courant.Offer) []courant.Param {
-	out := append([]courant.Param{}, o.Params...)
-	for _, d := range o.Details {
-		out = append(out, courant.Param{Name: strings.ReplaceAll(strings.ToUpper(d.Name[:1])+d.Name[1:], "_", " "), Value: d.Value})
+// availability gives it in words, and as schema.org calls it.
+func availability(o *courant.Offer) (words, schema string) {
+	switch {
+	case o.Availability == "preorder":
+		return "Preorder", "PreOrder"
+	case o.Available:
+		return "In stock", "InStock"
+	case o.Availability == "backorder" || o.Availability == "":
+		return "On order", "BackOrder"
+	case o.Availability == "out_of_stock":
+		return "Out of stock", "OutOfStock"
 	}
-	for _, f := range []courant.Param{
-		{Name: "Condition", Value: strings.TrimSpace(o.Condition + " " + o.ConditionReason)}, {Name: "Country of origin", Value: o.Country},
-		{Name: "Weight", Value: o.Weight}, {Name: "Dimensions", Value: o.Dimensions}, {Name: "Age", Value: o.Age},
-		{Name: "Model", Value: o.Model}, {Name: "Article", Value: o.VendorCode}, {Name: "Barcode", Value: strings.Join(o.Barcodes, ", ")},
-	} {
-		if f.Value != "" {
-			out = append(out, f)
+	return sentence(o.Availability), "OutOfStock"
+}
+
+// sentence makes words of a name like page_extent.
+func sentence(name string) string {
+	name = strings.TrimSpace(strings.ReplaceAll(name, "_", " "))
+	first, n := utf8.DecodeRuneInString(name)
+	if n == 0 || first == utf8.RuneError {
+		return name
+	}
+	return string(unicode.ToUpper(first)) + name[n:]
+}
+
+// details are what the page says of an offer beside the shop's own properties.
+func details(o *courant.Offer) []courant.Param {
+	var out []courant.Param
+	add := func(name, value string) {
+		if value != "" && value != "false" {
+			out = append(out, courant.Param{Name: name, Value: value})
 		}
+	}
+	for _, d := range o.Details {
+		out = append(out, courant.Param{Name: cmp.Or(sentence(d.Name), "Detail"), Value: d.Value, Unit: d.Unit})
+	}
+	add("Condition", condition(o))
+	add("Kind", o.TypePrefix)
+	add("Model", o.Model)
+	add("Country of origin", o.Country)
+	add("Weight", o.Weight)
+	add("Length × width × height", dimensions(o.Dimensions))
+	add("For age", o.Age)
+	add("Warranty", yes(o.Warranty))
+	add("Expires", o.Expiry)
+	if o.MinQuantity != "1" {
+		add("Sold from", o.MinQuantity)
+	}
+	if o.StepQuantity != "1" {
+		add("Sold in steps of", o.StepQuantity)
+	}
+	if o.Adult {
+		add("For adults only", "yes")
 	}
 	return out
 }
 
-// shipping says what a delivery costs and how long it takes.
+// yes writes the answer true as people do.
+func yes(value string) string {
+	if strings.EqualFold(value, "true") {
+		return "yes"
+	}
+	return value
+}
+
+func condition(o *courant.Offer) string {
+	word := sentence(o.Condition)
+	switch strings.ToLower(o.Condition) {
+	case "likenew":
+		word = "Like new"
+	case "":
+		return o.ConditionReason
+	}
+	if o.ConditionReason != "" {
+		word += ": " + o.ConditionReason
+	}
+	return word
+}
+
+func dimensions(s string) string {
+	if s == "" || strings.Trim(s, "0123456789./ ") != "" {
+		return s
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(s, " ", ""), "/", " × ") + "\u00a0cm"
+}
+
+func codes(o *courant.Offer) []code {
+	var out []code
+	if o.VendorCode != "" {
+		out = append(out, code{"Item number", "mpn", o.VendorCode})
+	}
+	for _, b := range o.Barcodes {
+		out = append(out, code{"Barcode", "gtin", b})
+	}
+	return out
+}
+
+// ways are those to get an offer; possible says that there are any where the
+// shop lists none.
+func ways(options []courant.Shipping, possible *bool, currency, name string) []string {
+	var out []string
+	for _, w := range options {
+		if text := shipping(w, currency); text != "" {
+			out = append(out, text)
+		}
+	}
+	switch {
+	case len(out) > 0 || possible == nil:
+	case *possible:
+		out = append(out, name+" is possible")
+	default:
+		out = append(out, "No "+strings.ToLower(name))
+	}
+	return out
+}
+
+// shipping says what a way costs and how long it takes.
 func shipping(w courant.Shipping, currency string) string {
 	var parts []string
-	if w.Service != "" {
-		parts = append(parts, w.Service)
+	add := func(part string) {
+		if part != "" {
+			parts = append(parts, part)
+		}
 	}
-	if w.Where != "" {
-		parts = append(parts, w.Where)
-	}
-	switch cost, ok := new(big.Rat).SetString(w.Cost); {
+	add(w.Service)
+	add(w.Where)
+	switch cost, ok := amount(w.Cost); {
 	case ok && cost.Sign() == 0:
-		parts = append(parts, "free")
+		add("free")
 	case ok:
-		parts = append(parts, money(w.Cost, currency))
-	case w.Cost != "":
-		parts = append(parts, w.Cost)
+		add(money(w.Cost, currency))
+	default:
+		add(w.Cost)
 	}
 	switch w.Days {
 	case "":
 	case "0":
-		parts = append(parts, "today")
+		add("today")
 	case "1":
-		parts = append(parts, "1 day")
+		add("1 day")
 	default:
-		parts = append(parts, w.Days+" days")
+		add(strings.ReplaceAll(w.Days, "-", "–") + " days")
+	}
+	if w.OrderBefore != "" && len(parts) > 0 {
+		add("if ordered before " + w.OrderBefore + ":00")
 	}
 	return strings.Join(parts, ", ")
-}
-
-// money writes an amount for people: thousands apart, decimals only if there are
-// any, the sign of the currency after it.
-func money(amount, currency string) string {
-	whole, cents, _ := strings.Cut(amount, ".")
-	whole = strings.TrimLeft(whole, "0")
-	if whole == "" {
-		whole = "0"
-	}
-	var b strings.Builder
-	for i, c := range whole {
-		if i > 0 && (len(whole)-i)%3 == 0 && len(whole) > 4 {
-			b.WriteString("\u202f")
-		}
-		b.WriteRune(c)
-	}
-	if strings.Trim(cents, "0") != "" {
-		b.WriteByte('.')
-		b.WriteString((cents + "0")[:max(2, len(cents))])
-	}
-	if sign := sign(currency); sign != "" {
-		b.WriteString("\u00a0" + sign)
-	}
-	return b.String()
-}
-
-func sign(currency string) string {
-	switch currency {
-	case "RUB":
-		return "₽"
-	case "USD":
-		return "$"
-	case "EUR":
-		return "€"
-	case "GBP":
-		return "£"
-	case "UAH":
-		return "₴"
-	case "KZT":
-		return "₸"
-	case "JPY", "CNY":
-		return "¥"
-	}
-	return currency
 }

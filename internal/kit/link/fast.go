@@ -5,7 +5,7 @@ import "strings"
 // isCanonical says quickly that a URL is canonical already. It may say no of a
 // canonical one, never yes of another.
 func isCanonical(s string) bool {
-	if !isPlain(s) || strings.IndexAny(s, "#;") >= 0 {
+	if !isPlain(s) || strings.ContainsAny(s, "#;") {
 		return false
 	}
 	_, query, ok := strings.Cut(s, "?")

@@ -46,7 +46,7 @@ func Open(src io.Reader, most int64) (*File, error) {
 	f := &File{Reader: bufio.NewReaderSize(src, peekSize)}
 	for range maxLayers {
 		magic, err := f.Peek(4)
-		if err != nil && len(magic) == 0 && err != io.EOF {
+		if err != nil && len(magic) == 0 && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
 		var inner io.Reader

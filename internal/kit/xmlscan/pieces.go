@@ -2,6 +2,7 @@ package xmlscan
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -105,10 +106,10 @@ func (p *Pieces) fill(size int) (whole bool) {
 	n, err := io.ReadFull(p.src, buffer[have:])
 	p.read += int64(n)
 	p.rest = buffer[:have+n]
-	if err == io.ErrUnexpectedEOF {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
 		_, err = p.src.Read(make([]byte, 1)) // tells a document that is cut off from one that ends
 	}
-	if err != nil && err != io.EOF && p.err == nil {
+	if err != nil && !errors.Is(err, io.EOF) && p.err == nil {
 		p.err = err
 	}
 	return err != nil

@@ -97,7 +97,7 @@ func heading(html string) (text, rest string) {
 	const window = 8 << 10
 	head := strings.ToLower(html[:min(len(html), window)])
 	from := strings.Index(head, "<h1")
-	if from < 0 || strings.Index(head, "<header") < 0 || strings.Index(head, "<header") > from {
+	if from < 0 || !strings.Contains(head, "<header") || strings.Index(head, "<header") > from {
 		return "", ""
 	}
 	begin := strings.IndexByte(head[from:], '>')

@@ -2,7 +2,6 @@ package sitemap_test
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -102,7 +101,7 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, u := range r.URLs {
 			if !strings.HasPrefix(u.Loc, "http") {
-				t.Fatal(fmt.Sprintf("%+v", u))
+				t.Fatalf("%+v", u)
 			}
 		}
 	})
