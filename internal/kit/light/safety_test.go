@@ -64,10 +64,10 @@ func TestNothingOfAnOfferComesAlive(t *testing.T) {
 	}
 }
 
-// elements are all that a page may have.
-var elements = regexp.MustCompile(`^(html|head|meta|title|link|style|body|header|main|article|footer|a|p|div|span|h[1-6]|ul|ol|li|figure|figcaption|img|time|table|tr|th|td|tbody|details|summary|meter|b|s|mark)$`)
-
-var attributes = regexp.MustCompile(`^(lang|dir|charset|name|content|rel|href|class|src|srcset|sizes|alt|width|height|loading|datetime|itemprop|itemscope|itemtype|min|max|value|open|title)$`)
+var (
+	active     = regexp.MustCompile(`^(script|noscript|template|iframe|frame|object|embed|base|svg|math|form|input|textarea|select|button|video|audio|source|plaintext)$`)
+	attributes = regexp.MustCompile(`^(on.*|style|id|data-.*|srcdoc|action|formaction|poster|background|target|ping|xmlns)$`)
+)
 
 // inert renders a document, reads the page as a browser does, and finds nothing
 // that acts and nothing that the page's own tags do not close.
@@ -82,11 +82,11 @@ func inert(t *testing.T, in string, d courant.Document) {
 		t.Fatal(err)
 	}
 	for n := range tree.Descendants() {
-		if n.Type == html.ElementNode && !elements.MatchString(n.Data) {
+		if n.Type == html.ElementNode && active.MatchString(n.Data) {
 			t.Errorf("%s: an element %s in %s", in, n.Data, out.String())
 		}
 		for _, a := range n.Attr {
-			if !attributes.MatchString(a.Key) {
+			if attributes.MatchString(a.Key) {
 				t.Errorf("%s: an attribute %s in %s", in, a.Key, out.String())
 			}
 			if a.Key == "href" && !strings.HasPrefix(a.Val, "http") && !strings.HasPrefix(a.Val, "mailto:") && !strings.HasPrefix(a.Val, "tel:") && strings.Contains(strings.ToLower(a.Val), "script:") {
@@ -104,14 +104,7 @@ func FuzzPage(f *testing.F) {
 		f.Add(fmt.Sprintf(widget, evil[i%len(evil)]), "T")
 	}
 	f.Fuzz(func(t *testing.T, content, title string) {
-		var out strings.Builder
-		if _, err := light.Render(&out, light.Page{Document: courant.Document{URL: address, Item: courant.Item{Title: title, Content: content}}}); err != nil {
-			t.Fatal(err)
-		}
-		text := strings.ToLower(out.String())
-		if strings.Contains(text, "<script") || strings.Contains(text, " data-widget=") && !strings.Contains(content, "data-widget") && !strings.Contains(title, "data-widget") {
-			t.Error(out.String())
-		}
+		inert(t, content, courant.Document{URL: address, Item: courant.Item{Title: title, Content: content}})
 	})
 }
 

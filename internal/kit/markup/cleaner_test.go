@@ -41,6 +41,7 @@ func TestCleanKeepsWhatIsAllowedAndBalancesIt(t *testing.T) {
 		{"x<!-- a --><!--> b --><!---->c<!-- d --!>e<?php f ?>g<!doctype html>h</ x>i", "x b --&gt;ceghi"},
 		{"<pre>a\r\n  b</pre>", "<pre>a\n  b</pre>"},
 		{"<![CDATA[a <b>]]>c", "a &lt;b&gt;c"},
+		{"1/2 a! b? <i>3/4</i>", "1/2 a! b? <i>3/4</i>"},
 		{"a <!' <b>x</b>", "a &lt;!' <b>x</b>"}, {"<!DOCTYPE", "&lt;!DOCTYPE"}, {"a <!-- never ends", "a &lt;!-- never ends"}, {"a<!doctype html>b<?php x ?>c", "abc"},
 		{"&lt;b&gt; &amp;amp; &nbsp;&laquo;&hellip;&#8217;&#1;&copy 1", "&lt;b&gt; &amp;amp; \u00a0«…’© 1"},
 		{`<ol type=a start=3 reversed><li value=7>x</ol>`, `<ol type="a" start="3" reversed=""><li value="7">x</li></ol>`},

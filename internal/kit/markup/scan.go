@@ -59,7 +59,7 @@ func (s *scanner) next() tokenKind {
 // isComment says whether a comment, a declaration or an instruction begins; one
 // that never ends is text, and so is "<!" before anything that begins none.
 func (s *scanner) isComment(rest string) bool {
-	if len(rest) < 2 || strings.IndexByte("!?/", rest[1]) < 0 || s.noEnd {
+	if len(rest) < 2 || rest[0] != '<' || strings.IndexByte("!?/", rest[1]) < 0 || s.noEnd {
 		return false
 	}
 	if rest[1] == '!' && len(rest) > 2 && !isLetter(rest[2]) && strings.IndexByte("-[>", rest[2]) < 0 {
