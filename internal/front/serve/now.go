@@ -41,10 +41,11 @@ func (s *Serve) printNow(ctx context.Context, id int64, url string) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	if missing {
+	html, err := s.pack(p)
+	if err == nil && missing {
 		s.want(ctx, url)
 	}
-	return s.pack(p)
+	return html, err
 }
 
 // pack renders and compresses a page.

@@ -1,10 +1,11 @@
 package serve_test
 
 import (
-	"io"
-	"net/url"
+	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/link"
@@ -12,48 +13,111 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
+const (
+	product = "http://a.example/p/1"
+	picture = "http://a.example/1.png"
+)
+
+// kept puts a product into the store that is not printed.
+func (w *world) kept(id int64, address string, pictures ...string) {
+	w.t.Helper()
+	w.page(id, address, "Cup", false)
+	content, err := pack.Encode(courant.DocumentOf(address, 1, &courant.Offer{ID: "1", Name: "Cup", Price: "12", Currency: "EUR", Pictures: pictures}))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.exec(`UPDATE bodies SET document = $1, html = '' WHERE page = $2`, content, id)
+}
+
+// arrive puts a picture into the store.
+func (w *world) arrive(url string, state int) {
+	w.t.Helper()
+	key := link.Digest(url)
+	w.exec(`INSERT INTO media (hash, url, state, content, type, width, height) VALUES ($1, '', $2, $3, 'image/png', 100, 50)`, key[:], state, strings.Repeat("a", 64))
+}
+
+func (w *world) exec(query string, args ...any) {
+	w.t.Helper()
+	if err := w.store.Write(w.t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Exec(query, args...)
+		return err
+	}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// asked counts what pages was told.
+func (w *world) asked() (n int) {
+	w.t.Helper()
+	if err := w.store.Read(w.t.Context(), func(r store.Reader) error {
+		return r.Row(`SELECT COUNT(*) FROM outbox`).Scan(&n)
+	}); err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
 func TestAProductThatIsNotPrintedIsShownAndAskedFor(t *testing.T) {
 	w := open(t)
-	const address = "http://a.example/p/1"
-	w.page(7, address, "Cup", false)
-	content, err := pack.Encode(courant.DocumentOf(address, 1, &courant.Offer{ID: "1", Name: "Cup", Price: "12", Currency: "EUR", Pictures: []string{"http://a.example/1.png"}}))
-	if err != nil {
-		t.Fatal(err)
+	w.kept(7, product, picture)
+	first := w.get(pagePath(product))
+	body := read(t, first)
+	if first.StatusCode != http.StatusOK || !strings.Contains(body, "<b>12\u00a0€</b>") || strings.Contains(body, "<img") || w.asked() != 1 {
+		t.Fatalf("%s, told pages %d times: %s", first.Status, w.asked(), body)
 	}
-	exec := func(query string, args ...any) {
-		t.Helper()
-		if err := w.store.Write(t.Context(), func(tx *store.Tx) error {
-			_, err := tx.Exec(query, args...)
-			return err
-		}); err != nil {
-			t.Fatal(err)
+	if first.Header.Get("Cache-Control") != "no-cache" || !strings.Contains(first.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("%v", first.Header)
+	}
+	tag := first.Header.Get("Etag")
+	if again := w.get(pagePath(product), "If-None-Match", tag); again.StatusCode != http.StatusNotModified {
+		t.Errorf("asked again: %s", again.Status)
+	}
+	w.arrive(picture, 1)
+	with := w.get(pagePath(product), "If-None-Match", tag)
+	if body := read(t, with); with.StatusCode != http.StatusOK || !strings.Contains(body, "/media/"+strings.Repeat("a", 64)+"/100.png") {
+		t.Errorf("with its picture: %s %s", with.Status, body)
+	}
+}
+
+func TestAPageIsAskedForOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		w.kept(1, product, picture)
+		w.kept(2, product+"2", picture)
+		for range 5 {
+			w.get(pagePath(product))
+			w.get(pagePath(product + "#part"))
+			w.get(pagePath(product + "2"))
+		}
+		if n := w.asked(); n != 2 {
+			t.Errorf("two pages are asked for %d times", n)
+		}
+		time.Sleep(59 * time.Second)
+		if w.get(pagePath(product)); w.asked() != 2 {
+			t.Error("asked for again within a minute")
+		}
+		time.Sleep(2 * time.Second)
+		if w.get(pagePath(product)); w.asked() != 3 {
+			t.Error("not asked for again after a minute")
+		}
+	})
+}
+
+func TestAPageIsNotAskedForThatLacksNothing(t *testing.T) {
+	w := open(t)
+	w.arrive(picture, 1)
+	w.arrive(picture+"?missing", 2)
+	w.kept(1, product)
+	w.kept(2, product+"2", picture, picture)
+	w.kept(3, product+"3", "no address")
+	w.page(4, product+"4", "Printed", false)
+	for _, tail := range []string{"", "2", "3", "4"} {
+		if r := w.get(pagePath(product + tail)); r.StatusCode != http.StatusOK || w.asked() != 0 {
+			t.Errorf("%q: %s, asked for %d times", tail, r.Status, w.asked())
 		}
 	}
-	asked := func() (n int) {
-		t.Helper()
-		if err := w.store.Read(t.Context(), func(r store.Reader) error {
-			return r.Row(`SELECT COUNT(*) FROM outbox`).Scan(&n)
-		}); err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	exec(`UPDATE bodies SET document = $1, html = ''`, content)
-	first := w.get("/page?url=" + url.QueryEscape(address))
-	body, err := io.ReadAll(first.Body)
-	if err != nil || first.StatusCode != 200 || !strings.Contains(string(body), "<b>12\u00a0€</b>") || strings.Contains(string(body), "<img") {
-		t.Fatalf("%d, %v: %s", first.StatusCode, err, body)
-	}
-	if again := w.get("/page?url="+url.QueryEscape(address), "If-None-Match", first.Header.Get("Etag")); again.StatusCode != 304 {
-		t.Errorf("asked again: %d", again.StatusCode)
-	}
-	if n := asked(); n != 1 {
-		t.Errorf("told pages %d times", n)
-	}
-	key := link.Digest("http://a.example/1.png")
-	exec(`INSERT INTO media (hash, url, state, content, type, width, height) VALUES ($1, '', 1, $2, 'image/png', 100, 50)`, key[:], strings.Repeat("a", 64))
-	with := w.get("/page?url=" + url.QueryEscape(address))
-	if body, err := io.ReadAll(with.Body); err != nil || !strings.Contains(string(body), "/media/"+strings.Repeat("a", 64)+"/100.png") || with.Header.Get("Etag") == first.Header.Get("Etag") {
-		t.Errorf("with its picture: %v, %s", err, body)
+	w.kept(5, product+"5", picture, picture+"?missing")
+	if r := w.get(pagePath(product + "5")); r.StatusCode != http.StatusOK || w.asked() != 1 {
+		t.Errorf("one of two: %s, asked for %d times", r.Status, w.asked())
 	}
 }

@@ -128,7 +128,7 @@ func Render(w io.Writer, p Page) (picture string, err error) {
 		v.Lead = p.lead()
 		first = v.Lead
 	}
-	if len(v.Crumbs) > 0 || len(v.Related) > 0 {
+	if len(v.Crumbs) > 0 {
 		v.More = look.More()
 	}
 	if err := pageTemplate.Execute(w, v); err != nil {

@@ -40,7 +40,7 @@ func TestDocumentsBecomeTokensAndFaultsAreHealed(t *testing.T) {
 		{`<a>1 < 2 <3 & x</a>`, `0<|a> "1 < 2 <3 & x" 0</a>`, "stray-markup@5 stray-markup@9"},
 		{`<a><b>x</a>`, `0<|a> 1<|b> "x" 1</b> 0</a>`, "missing-end-tag@7"},
 		{`<a>x</b></a>`, `0<|a> "x" 0</a>`, "stray-end-tag@4"},
-		{`<A>x</a>`, `0<|a> "x" 0</a>`, ""},
+		{`<A>x</a>`, `0<|a> "x" 0</a>`, "bad-tag@4"},
 		{`<a><b>x`, `0<|a> 1<|b> "x" 1</b> 0</a>`, "truncated@7"},
 		{`<a><b c="x`, `0<|a> 0</a>`, "bad-attribute@8 truncated@3"},
 		{`<a b=1 c d = 'x'>`, `0<|a b="1" c="" d="x"> 0</a>`, "bad-attribute@5 bad-attribute@7 truncated@17"},

@@ -176,6 +176,9 @@ func (s *Scanner) endTag(rest string) bool {
 		return false
 	}
 	if at == len(s.open)-1 {
+		if s.open[at].raw != raw {
+			s.fault("bad-tag", s.Offset, raw, "the end tag is written in other letters than its start tag")
+		}
 		s.pos = after
 	} else {
 		s.fault("missing-end-tag", s.Offset, s.open[len(s.open)-1].raw, "the end tag is missing; add it")
