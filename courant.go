@@ -61,6 +61,7 @@ type Feed struct {
 	Logo       string      `json:"logo,omitempty"`
 	SquareLogo string      `json:"square_logo,omitempty"`
 	Plugin     string      `json:"cms_plugin,omitempty"` // what made the feed
+	Goals      []Goal      `json:"goals,omitempty"`
 }
 
 // Counter is one that a site counts its readers with.
@@ -69,6 +70,14 @@ type Counter struct {
 	ID     string `json:"id"`
 	Params string `json:"params,omitempty"`
 	URL    string `json:"url,omitempty"` // of a counter of its own
+}
+
+// Goal is what a counter is told when a reader does something.
+type Goal struct {
+	Type string `json:"type"` // of the counter
+	ID   string `json:"id"`   // of the counter
+	Name string `json:"name"`
+	Key  string `json:"turbo_goal_id"` // by which the page names the goal
 }
 
 // AdNetwork fills a slot of a site's pages. Code is what the site would run there;
@@ -120,6 +129,7 @@ type Item struct {
 	Endless     bool    `json:"endless,omitempty"`      // the related pages follow one another without end
 	ReportURL   string  `json:"report_url,omitempty"`   // what analytics are told instead of the link
 	ReportTitle string  `json:"report_title,omitempty"` // and of the title
+	Goals       []Goal  `json:"goals,omitempty"`
 }
 
 // FeedLink is a feed that an HTML page offers.

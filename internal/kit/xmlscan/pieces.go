@@ -15,7 +15,7 @@ const (
 	pieceSize = 1 << 20
 	headSize  = 64 << 10
 	// maxToken is the longest tag, text or CDATA section that is read.
-	maxToken = 16 << 20
+	maxToken = 4 << 20
 )
 
 // Pieces cuts a document of any size into pieces for Scanner.Refill, in UTF-8

@@ -223,7 +223,7 @@ func (s *Scanner) next() Kind {
 
 // refill goes on to the next piece of the document.
 func (s *Scanner) refill() bool {
-	if s.Refill == nil {
+	if s.Refill == nil || s.cut {
 		return false
 	}
 	next := s.Refill()

@@ -100,6 +100,7 @@ func keep(it *courant.Item) {
 	for i, l := range it.Related {
 		it.Related[i] = courant.RelatedLink{URL: strings.Clone(l.URL), Title: strings.Clone(l.Title), Image: strings.Clone(l.Image)}
 	}
+	keepGoals(it.Goals)
 	for i, c := range it.Breadcrumbs {
 		it.Breadcrumbs[i] = courant.Crumb{URL: strings.Clone(c.URL), Text: strings.Clone(c.Text)}
 	}
@@ -115,8 +116,16 @@ func keepFeed(f *courant.Feed) {
 	for i, c := range f.Analytics {
 		f.Analytics[i] = courant.Counter{Type: strings.Clone(c.Type), ID: strings.Clone(c.ID), Params: strings.Clone(c.Params), URL: strings.Clone(c.URL)}
 	}
+	keepGoals(f.Goals)
 	for i, a := range f.Ads {
 		f.Ads[i] = courant.AdNetwork{Type: strings.Clone(a.Type), ID: strings.Clone(a.ID), Slot: strings.Clone(a.Slot), Code: strings.Clone(a.Code)}
+	}
+}
+
+// keepGoals copies the strings of a list.
+func keepGoals(list []courant.Goal) {
+	for i, g := range list {
+		list[i] = courant.Goal{Type: strings.Clone(g.Type), ID: strings.Clone(g.ID), Name: strings.Clone(g.Name), Key: strings.Clone(g.Key)}
 	}
 }
 

@@ -13,26 +13,17 @@ import (
 // channel. Nothing of it is ever run.
 func (r *reader) turboChannel(local string) {
 	s, f := &r.scan, &r.out.Feed
+	r.turbo = r.turbo || s.Name.Space == "turbo" || local == "analytics" || local == "adnetwork"
 	switch local {
 	case "analytics":
-		c := courant.Counter{Type: s.Attr("type"), ID: s.Attr("id"), Params: s.Attr("params"), URL: resolve(r.scope.base, s.Attr("url"))}
-		if len(f.Analytics) < maxList {
-			f.Analytics = append(f.Analytics, c)
-		}
-		r.turbo = true
+		r.turboCounter()
 	case "adnetwork":
-		a := courant.AdNetwork{Type: s.Attr("type"), ID: s.Attr("id"), Slot: s.Attr("turbo-ad-id")}
-		if a.Code = strings.TrimSpace(s.Inner(channelChild)); len(a.Code) > maxLine {
-			a.Code = "" // no longer whole
-		}
-		if len(f.Ads) < maxList {
-			f.Ads = append(f.Ads, a)
-		}
-		r.turbo = true
+		r.turboAds()
 		return
+	case "goal":
+		f.Goals = addGoal(f.Goals, r.goal())
 	case "cms_plugin":
 		f.Plugin = line(s.Inner(channelChild))
-		r.turbo = true
 		return
 	case "logo":
 		square := strings.EqualFold(s.Attr("type"), "square")
@@ -44,22 +35,88 @@ func (r *reader) turboChannel(local string) {
 		}
 		return
 	default:
-		r.unknownTurbo()
+		r.unknownTurbo(isTurboItem(local), "item")
 	}
 	s.Skip(channelChild)
 }
 
-// unknownTurbo warns of an element that Turbo RSS does not have.
-func (r *reader) unknownTurbo() {
+// unknownTurbo warns of an element that Turbo RSS does not have, or not here.
+func (r *reader) unknownTurbo(elsewhere bool, place string) {
+	if elsewhere {
+		r.here("misplaced-element", "an element of Turbo RSS was left out, since it says nothing here; move it into the "+place)
+		return
+	}
 	r.here("unknown-element", "an element is none of Turbo RSS; it was left out")
+}
+
+// isTurboItem names what belongs to an item, isTurboFeed to the channel.
+func isTurboItem(local string) bool {
+	switch local {
+	case "content", "full-text", "related", "source", "topic", "extendedhtml", "genre", "official-comment":
+		return true
+	}
+	return false
+}
+
+func isTurboFeed(local string) bool {
+	return local == "analytics" || local == "adnetwork" || local == "cms_plugin" || local == "logo"
+}
+
+// turboCounter reads one counter and says if it could count nothing.
+func (r *reader) turboCounter() {
+	s, f := &r.scan, &r.out.Feed
+	c := courant.Counter{Type: s.Attr("type"), ID: s.Attr("id"), Params: s.Attr("params"), URL: resolve(r.scope.base, s.Attr("url"))}
+	if len(f.Analytics) < maxList {
+		f.Analytics = append(f.Analytics, c)
+	}
+	whole := c.ID != ""
+	switch strings.ToLower(c.Type) {
+	case "liveinternet":
+		whole = true
+	case "custom":
+		whole = c.URL != ""
+	case "yandex", "google", "mailru", "rambler", "mediascope":
+	default:
+		whole = false
+	}
+	if !whole {
+		r.here("bad-counter", "a counter has a type that is none, or lacks what its type needs; give type and id, or url if the type is custom")
+	}
+}
+
+// turboAds reads what fills a slot and says if no slot could have it.
+func (r *reader) turboAds() {
+	s, f := &r.scan, &r.out.Feed
+	a := courant.AdNetwork{Type: s.Attr("type"), ID: s.Attr("id"), Slot: s.Attr("turbo-ad-id")}
+	if a.Slot == "" {
+		r.here("ad-without-slot", "an advertising network has no turbo-ad-id, so that no place can show it; give it one and repeat it in the figure")
+	}
+	if a.Code = strings.TrimSpace(s.Inner(channelChild)); len(a.Code) > maxLine {
+		a.Code = "" // no longer whole
+	}
+	if len(f.Ads) < maxList {
+		f.Ads = append(f.Ads, a)
+	}
+}
+
+func (r *reader) goal() courant.Goal {
+	s := &r.scan
+	return courant.Goal{Type: s.Attr("type"), ID: s.Attr("id"), Name: line(s.Attr("name")), Key: s.Attr("turbo-goal-id")}
+}
+
+func addGoal(list []courant.Goal, g courant.Goal) []courant.Goal {
+	if len(list) >= maxList || g == (courant.Goal{}) {
+		return list
+	}
+	return append(list, g)
 }
 
 // turboChild reads what Turbo RSS and the news format add to an item.
 func (r *reader) turboChild(d *draft) {
 	s := &r.scan
+	r.turbo = r.turbo || s.Name.Space == "turbo" || s.Name.Local == "content"
 	switch s.Name.Local {
 	case "content":
-		r.turbo, d.turbo = true, true
 		r.turboContent(d, s.Inner(itemChild))
 	case "full-text":
 		html := s.Inner(itemChild)
@@ -70,10 +127,13 @@ func (r *reader) turboChild(d *draft) {
 		d.item.ReportURL = d.address(s.Inner(itemChild))
 	case "topic":
 		d.item.ReportTitle = plain(s.Inner(itemChild))
-	case "extendedhtml", "goal", "genre", "official-comment":
+	case "goal":
+		d.item.Goals = addGoal(d.item.Goals, r.goal())
+		s.Skip(itemChild)
+	case "extendedhtml", "genre", "official-comment":
 		s.Skip(itemChild) // changes nothing that is shown
 	default:
-		r.unknownTurbo()
+		r.unknownTurbo(isTurboFeed(s.Name.Local), "channel")
 		s.Skip(itemChild)
 	}
 }
@@ -81,8 +141,14 @@ func (r *reader) turboChild(d *draft) {
 // turboContent takes the page of an item, which beats every other text. The
 // heading of its header is the title, which is not repeated.
 func (r *reader) turboContent(d *draft, html string) {
-	if strings.IndexByte(html, '<') < 0 && strings.Contains(html, "&lt;") {
-		html = charref.String(html, false) // escaped twice
+	if d.turbo {
+		r.here("repeated-element", "an item has turbo:content twice; the first counts, put everything into one")
+		return
+	}
+	d.turbo = true
+	if once := unescaped(html); once != html {
+		html = once
+		r.here("escaped-twice", "tags in turbo:content are escaped twice and were read as tags; escape them once, or not at all inside of CDATA")
 	}
 	heading, rest := heading(html)
 	if heading != "" {
@@ -90,6 +156,28 @@ func (r *reader) turboContent(d *draft, html string) {
 		d.headless = rest
 	}
 	d.content.offer(html, r.ownBase(d), 5)
+}
+
+// unescaped returns a page without the escapes that are one too many: of
+// everything, or of those tags that stress words where they come in pairs. Code
+// keeps its own.
+func unescaped(html string) string {
+	if !strings.Contains(html, "&lt;") {
+		return html
+	}
+	if strings.IndexByte(html, '<') < 0 {
+		return charref.String(html, false)
+	}
+	if strings.Contains(html, "<pre") || strings.Contains(html, "<code") {
+		return html
+	}
+	for _, name := range [...]string{"strong", "b", "em", "i", "u"} {
+		begin, end := "&lt;"+name+"&gt;", "&lt;/"+name+"&gt;"
+		if n := strings.Count(html, begin); n > 0 && n == strings.Count(html, end) && strings.Index(html, begin) < strings.Index(html, end) {
+			html = strings.ReplaceAll(strings.ReplaceAll(html, begin, "<"+name+">"), end, "</"+name+">")
+		}
+	}
+	return html
 }
 
 // heading finds the h1 in the header of a page, and the page without it.
@@ -179,6 +267,8 @@ func (r *reader) checkTurbo(d *draft) {
 		r.here("item-without-link", "a Turbo item has no link, by which its page is known; it was left out")
 	case !d.turbo && d.content.html == "":
 		r.here("turbo-without-content", "a Turbo item has no turbo:content; its page shows the description")
+	case d.turbo && d.heading == "":
+		r.here("turbo-without-heading", "the page of a Turbo item has no h1 in a header at its beginning; write one, it is the title that readers see")
 	}
 	if !r.turbo || it.Link == "" {
 		return
