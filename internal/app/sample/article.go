@@ -19,6 +19,7 @@ type article struct {
 	Picture, Kind, Alt           string // address, type and words of the picture
 	Inside                       bool   // the picture stands in the text, not beside it only
 	Length                       int    // of the picture in bytes, 0 if not known
+	Blocks                       string // of its Turbo page, "" for none
 }
 
 // HTML is the article as the site shows it.

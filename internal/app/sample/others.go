@@ -27,7 +27,8 @@ func (w *Web) town(origin, news string) http.Handler {
 }
 
 // gull speaks for others: it has items of its own, and one under the address of
-// an article of the newspaper, which must not take that one's place.
+// an article of the newspaper, which must not take that one's place. Its feed is
+// Turbo RSS, the first of its own items with blocks.
 func (w *Web) gull(origin, news string) http.Handler {
 	mux := w.common()
 	claim := article{Link: news + "/tall-ship-meridian", Title: "SHOCKING: what they do not tell you about the Meridian",
@@ -35,9 +36,14 @@ func (w *Web) gull(origin, news string) http.Handler {
 			"If you read it on that article's page, something is wrong.</p>"}
 	claim.show(origin, "gulls dusk", 13)
 	own := read("gull.txt", origin)
+	blocks, err := texts.ReadFile("text/blocks.html")
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	own[0].Blocks = strings.ReplaceAll(strings.TrimSpace(string(blocks)), "ORIGIN", origin)
 	list := func() []article { return dated(append([]article{claim}, own...), w.Now(), 3*time.Hour) }
 	mux.HandleFunc("GET /megaphone.xml", func(rw http.ResponseWriter, r *http.Request) {
-		w.respond(rw, r, "application/rss+xml; charset=utf-8", render("rss", channel{
+		w.respond(rw, r, "application/rss+xml; charset=utf-8", render("turbo", channel{
 			Title: "The Gull's Megaphone", Origin: origin, Self: origin + "/megaphone.xml", Language: "en",
 			About: "Everything that others have said", Articles: list()}))
 	})

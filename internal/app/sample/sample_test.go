@@ -189,6 +189,28 @@ func TestAnotherFeedClaimsAnArticleOfTheNewspaperAndHasItemsOfItsOwn(t *testing.
 	}
 }
 
+func TestOneFeedIsTurboWithBlocks(t *testing.T) {
+	w := start(t)
+	r := w.read(3)
+	if r.Format != "turbo" || !r.WellFormed || len(r.Warnings) > 0 || len(r.Feed.Analytics) != 1 || len(r.Feed.Ads) != 1 {
+		t.Fatalf("%s, %+v, %v", r.Format, r.Feed, r.Warnings)
+	}
+	item := r.Items[1]
+	for _, block := range []string{"gallery", "accordion", "histogram", "rating", "ad", "comments", "button", "share"} {
+		if !strings.Contains(item.Content, `data-widget="`+block+`"`) {
+			t.Errorf("no %s in %s", block, item.Content)
+		}
+	}
+	if item.Title == "" || len(item.Related) != 2 || len(item.Images) != 4 {
+		t.Errorf("%+v", item)
+	}
+	for _, url := range append([]string{item.Related[0].URL}, item.Images...) {
+		if resp, _ := w.get(url, ""); resp.StatusCode != 200 {
+			t.Errorf("%s answers %d", url, resp.StatusCode)
+		}
+	}
+}
+
 // common are the addresses that two feeds share, with different words.
 func common(a, b *courant.Reading) (out []string) {
 	for _, x := range a.Items {

@@ -139,18 +139,20 @@ func declaration(b []byte) string {
 			return canonical(attribute(head[:end], "encoding"))
 		}
 	}
-	lower := bytes.ToLower(head)
 	for {
-		i := bytes.Index(lower, []byte("<meta"))
+		i := bytes.IndexByte(head, '<')
 		if i < 0 {
 			return ""
 		}
-		lower = lower[i+5:]
-		tag := lower
+		head = head[i+1:]
+		if len(head) < 4 || !bytes.EqualFold(head[:4], []byte("meta")) {
+			continue
+		}
+		tag := head
 		if end := bytes.IndexByte(tag, '>'); end >= 0 {
 			tag = tag[:end]
 		}
-		if name := canonical(attribute(tag, "charset")); name != "" {
+		if name := canonical(attribute(bytes.ToLower(tag), "charset")); name != "" {
 			if strings.HasPrefix(name, "utf-16") {
 				return "utf-8" // as the standard says: a byte-wise readable tag is no UTF-16
 			}

@@ -1,6 +1,7 @@
 package charset
 
 import (
+	"encoding/binary"
 	"strings"
 	"unicode/utf8"
 )
@@ -46,17 +47,24 @@ func isEastAsian(name string) bool {
 // multibyte characters together.
 const censusWindow = 1 << 16
 
+// leads counts the bytes that begin a multibyte character of UTF-8, up to most. It
+// passes over ASCII eight bytes at a time.
+func leads(b []byte, most int) (n int) {
+	for i := 0; i < len(b) && n < most; i++ {
+		for i+8 <= len(b) && binary.LittleEndian.Uint64(b[i:])&0x8080808080808080 == 0 {
+			i += 8
+		}
+		if i < len(b) && b[i] >= 0xc0 {
+			n++
+		}
+	}
+	return n
+}
+
 // census counts the multibyte characters of b as UTF-8, and what breaks them.
 func census(b []byte) (multibyte, broken int) {
 	if utf8.Valid(b) {
-		for _, c := range b {
-			if c >= 0xc0 {
-				if multibyte++; multibyte == surelyUTF8 {
-					break
-				}
-			}
-		}
-		return multibyte, 0
+		return leads(b, surelyUTF8), 0
 	}
 	for i := 0; i < len(b) && multibyte+broken < censusWindow; {
 		if b[i] < utf8.RuneSelf {

@@ -48,8 +48,10 @@ type control struct {
 	out    []byte
 	open   []div
 	inLink bool
-	label  bool // the text of the current link is written already
-	links  int  // to the page
+	label  bool   // the text of the current link is written already
+	was    string // the text of the current link that stands for nothing better
+	better string // and what does
+	links  int    // to the page
 }
 
 // div is an open div. A widget that nothing is in leaves no trace.
@@ -72,6 +74,9 @@ func (c *control) put(parts ...string) {
 func (c *control) text(s string) {
 	if c.label {
 		return
+	}
+	if c.was != "" && s == c.was {
+		s = c.better
 	}
 	c.put(s)
 	if strings.TrimSpace(s) != "" {
@@ -105,7 +110,7 @@ func (c *control) tag(tag string) {
 	case tag == "</div>" && len(c.open) > 0:
 		c.close()
 	case tag == "</a>":
-		c.inLink, c.label = false, false
+		c.inLink, c.label, c.was = false, false, ""
 		c.put(tag)
 	case tag == "</video>", tag == "</audio>":
 	case strings.HasPrefix(tag, "<div"):
@@ -128,13 +133,21 @@ func (c *control) tag(tag string) {
 
 func (c *control) anchor(kind, tag string) {
 	c.inLink = true
+	within := ""
+	if n := len(c.open); n > 0 {
+		within = c.open[n-1].kind
+	}
 	switch {
 	case kind != "":
-		c.put(`<a class="`, strings.TrimSpace("btn "+tint(tag)), `" href="`, attr(tag, "href"), `" rel="noopener">`)
-	case len(c.open) > 0 && c.open[len(c.open)-1].kind == "comments":
+		c.was = attr(tag, "data-type")
+		c.better = channel(c.was)
+		c.put(`<a class="`, strings.TrimSpace("btn "+buttonTint(tag)), `" href="`, attr(tag, "href"), `" rel="noopener">`)
+	case within == "comments":
 		c.put(tag, "All comments")
 		c.label = true
 		c.fill()
+	case within == "frame":
+		c.frame(attr(tag, "href"))
 	default:
 		c.put(tag)
 	}
@@ -150,6 +163,20 @@ func (c *control) media(what, from string) {
 		return
 	}
 	c.put(`<a class="btn play" href="`, from, `" rel="noopener">`, label, "</a>")
+}
+
+// frame leads to what was embedded: to the page of a video, if its player is known.
+func (c *control) frame(from string) {
+	c.was = from
+	to, film := watch(html.UnescapeString(from))
+	host := escape(strings.TrimPrefix(link.Host(to), "www."))
+	if !film {
+		c.better = "Embedded page at " + host
+		c.put(`<a href="`, from, `" rel="noopener">`)
+		return
+	}
+	c.better = "Video at " + host
+	c.put(`<a class="btn play" href="`, escape(to), `" rel="noopener">`)
 }
 
 func (c *control) openDiv(kind, tag string) {
@@ -203,7 +230,7 @@ func (c *control) div(kind, tag string) (before, after string, filled bool) {
 	case "rating":
 		return `<div class="rating">` + stars(attr(tag, "data-value"), attr(tag, "data-best")) + " ", "</div>", false
 	case "bar":
-		return `<div class="bar-row"><meter min="0" max="100" value="` + cmp.Or(attr(tag, "data-height"), "0") + `"></meter> `, "</div>", false
+		return `<div class="` + strings.TrimSpace("bar-row "+tint(attr(tag, "data-color"))) + `"><meter min="0" max="100" value="` + cmp.Or(attr(tag, "data-height"), "0") + `"></meter> `, "</div>", false
 	}
 	return c.contacts(kind, tag)
 }
@@ -224,9 +251,13 @@ func (c *control) contacts(kind, tag string) (before, after string, filled bool)
 		if attr(tag, "data-required") != "" {
 			mark = " *"
 		}
-		return `<div class="field ` + attr(tag, "data-type") + `"><span>` + attr(tag, "data-label") + mark + "</span>", "</div>", true
+		kind, box := attr(tag, "data-type"), "<i>"+attr(tag, "data-hint")+"</i>"
+		if kind == "checkbox" || kind == "radio" || kind == "select" {
+			box = ""
+		}
+		return `<div class="field ` + kind + `"><span>` + attr(tag, "data-label") + mark + "</span>" + box, "</div>", true
 	case "option":
-		return `<div class="opt">`, "</div>", false
+		return `<div class="` + strings.TrimSpace("opt "+attr(tag, "data-checked")) + `">`, "</div>", false
 	case "submit":
 		return `<div class="btn off">`, "</div>", false
 	case "search":

@@ -116,6 +116,9 @@ func Render(w io.Writer, p Page) (picture string, err error) {
 	}
 	var first *shown
 	v.Body, first = p.body(&v)
+	if strings.Contains(string(v.Body), `<div class="crumbs">`) {
+		v.Crumbs = nil // the text has its own
+	}
 	v.Summary = item.Content == "" || item.Content == item.Summary
 	if p.Document.Offer != nil {
 		v.Product = p.product()

@@ -27,10 +27,12 @@ var widgets = []string{
 	`<div data-widget="rating" data-value="%[1]s" data-best="%[1]s">%[1]s</div>`, `<div data-widget="bar" data-height="%[1]s" data-color="%[1]s">%[1]s</div>`,
 	`<div data-widget="share" data-network="telegram %[1]s">%[1]s</div>`, `<div data-widget="feedback" data-title="%[1]s"><a data-widget="contact" data-type="%[1]s" href="%[1]s">%[1]s</a></div>`,
 	`<div data-widget="callback" data-to="%[1]s" data-company="%[1]s" data-agreement="%[1]s">%[1]s</div>`,
-	`<div data-widget="form">%[1]s<div data-widget="field" data-type="%[1]s" data-label="%[1]s" data-required="%[1]s"><div data-widget="option">%[1]s</div></div><div data-widget="submit">%[1]s</div></div>`,
+	`<div data-widget="form">%[1]s<div data-widget="field" data-type="%[1]s" data-label="%[1]s" data-hint="%[1]s" data-required="%[1]s"><div data-widget="option" data-checked="%[1]s">%[1]s</div></div><div data-widget="submit">%[1]s</div></div>`,
 	`<div data-widget="search" data-action="%[1]s" data-name="%[1]s" data-placeholder="%[1]s">%[1]s</div>`, `<div data-widget="ad" data-slot="%[1]s">%[1]s</div>`,
 	`<a data-widget="button" href="%[1]s" data-color="%[1]s" data-background="%[1]s" data-primary="%[1]s">%[1]s</a>`, `<span data-widget="button">%[1]s</span>`,
 	`<video src="%[1]s"></video>`, `<a href="https://b.example/"><audio src="https://a.example/%[1]s"></audio>`, `<div data-widget="frame">%[1]s`,
+	`<iframe src="%[1]s"></iframe><iframe src="https://www.youtube.com/embed/%[1]s"></iframe><iframe src="https://rutube.ru/play/embed/1?%[1]s" title="%[1]s"></iframe>`,
+	`<form data-type="dynamic-form" end_point="%[1]s"><span type="input" label="%[1]s" placeholder="%[1]s" input-type="%[1]s"></span><span type="radio"><span type="option" text="%[1]s" meta="%[1]s" checked="%[1]s"></span></span></form>`,
 }
 
 func TestNothingOfAWidgetComesAlive(t *testing.T) {
@@ -109,8 +111,8 @@ func FuzzPage(f *testing.F) {
 }
 
 func TestTheTextOfEveryButtonCanBeRead(t *testing.T) {
-	found := regexp.MustCompile(`background:#(\w\w)(\w\w)(\w\w);color:#fff`).FindAllStringSubmatch(string(look.More()), -1)
-	if len(found) != 8 {
+	found := regexp.MustCompile(`--b:#(\w\w)(\w\w)(\w\w)`).FindAllStringSubmatch(string(look.More()), -1)
+	if len(found) != 8 || !strings.Contains(string(look.More()), "{background:var(--b);color:#fff}") {
 		t.Fatalf("%d colours", len(found))
 	}
 	for _, c := range found {

@@ -6,14 +6,20 @@ import (
 	"strings"
 )
 
-// tint is the class of a button: that of the palette's colour nearest to the one
-// that the source wants, all of which white text can be read on.
-func tint(tag string) string {
-	r, g, b, ok := rgb(attr(tag, "data-background"))
+// buttonTint is the class of a button.
+func buttonTint(tag string) string {
+	background := attr(tag, "data-background")
+	if _, _, _, ok := rgb(background); !ok && attr(tag, "data-primary") == "true" {
+		return "primary"
+	}
+	return tint(background)
+}
+
+// tint is the class of the palette's colour that is nearest to the one that the
+// source wants. White text can be read on all of them.
+func tint(color string) string {
+	r, g, b, ok := rgb(color)
 	if !ok {
-		if attr(tag, "data-primary") == "true" {
-			return "primary"
-		}
 		return ""
 	}
 	best, distance := "", math.MaxInt

@@ -159,6 +159,10 @@ func TestHostileMarkupCostsLinearTime(t *testing.T) {
 		"objects":    strings.Repeat("<object>", 5e5/4) + strings.Repeat("<video>", 5e5/4),
 		"srcset":     `<img srcset="` + strings.Repeat("a,", 2e6/4) + `">`,
 		"references": strings.Repeat("&a", 2e6/4),
+		"galleries":  strings.Repeat(`<div data-block="gallery">`, 1e6/4/8) + "</div>",
+		"headers":    strings.Repeat(`<div data-block="slider"><header>`, 1e6/4/8) + "</header></div>",
+		"widgets":    strings.Repeat(`<div data-block="share">`, 1e6/4/8) + strings.Repeat(`<form data-type="dynamic-form">`, 1e6/4/8) + "</form></div>",
+		"ratings":    strings.Repeat(`<div itemtype="http://schema.org/Rating"><button formaction="x">`, 1e6/4/8) + "</button></div>",
 		"dashes":     "<!--" + strings.Repeat("-", 4e6/4),
 	} {
 		if out := clean(in); len(out) > 4*len(in)+1024 {

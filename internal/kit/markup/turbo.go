@@ -80,20 +80,30 @@ func (c *Cleaner) openAs(name, kind string, values ...string) bool {
 // the header among its figures, which then is written nowhere else.
 func (c *Cleaner) header() (title string, named bool) {
 	s := &c.scan
-	if title = s.attr("data-title"); title != "" {
+	if title = s.attr("data-title"); title != "" || len(c.open) >= maxDepth {
 		return title, false
 	}
-	part := s.src[s.pos:]
+	part := s.src[s.pos:min(len(s.src), s.pos+headerWindow)]
 	if end := strings.Index(part, "</div>"); end >= 0 {
 		part = part[:end]
 	}
-	_, part, ok := strings.Cut(part, "<header>")
-	if !ok {
+	_, part, ok := strings.Cut(part, "<header")
+	if !ok || part == "" || part[0] != '>' && !isBlank(part[0]) {
 		return "", false
 	}
+	_, part, _ = strings.Cut(part, ">")
 	title, _, ok = strings.Cut(part, "</header>")
-	return Plain(title), ok
+	if !ok || len(title) > maxHeader {
+		return "", false
+	}
+	return Plain(title), true
 }
+
+// The header of a strip is looked for near its beginning, and is short.
+const (
+	headerWindow = 8 << 10
+	maxHeader    = 1 << 10
+)
 
 func (c *Cleaner) openNamed(named bool, kind string, values ...string) bool {
 	if c.openDiv(kind, values...) {

@@ -114,7 +114,7 @@ func (c *Cleaner) turboForm() bool {
 
 // dynamicForm writes the fields of a form that is described by spans.
 func (c *Cleaner) dynamicForm() {
-	if !c.openDiv("form") {
+	if !c.openDiv("form", c.scan.attr("end_point")) {
 		c.scan.skip()
 		return
 	}
@@ -125,10 +125,7 @@ func (c *Cleaner) dynamicForm() {
 		label := limited(s.attr("label"))
 		switch {
 		case s.name == "span" && kind == "option":
-			if label == "" {
-				label = limited(s.attr("text"))
-			}
-			c.whole("option", label)
+			c.option(label)
 			return
 		case s.name != "span" && s.name != "button":
 			return
@@ -140,16 +137,45 @@ func (c *Cleaner) dynamicForm() {
 		case s.name == "button" && kind == "submit":
 			c.whole("submit", limited(s.attr("text")))
 		case s.name == "span" && isField(kind):
-			if label == "" {
-				label = s.attr("placeholder")
-			}
-			field = c.openDiv("field", kind, s.attr("name"), label, s.attr("required"))
+			field = c.field(kind, label)
 		}
 	})
 	if field {
 		c.closeDiv()
 	}
 	c.closeDiv()
+}
+
+// field opens one that a reader fills in. A checkbox has its label as content.
+func (c *Cleaner) field(kind, label string) bool {
+	s := &c.scan
+	hint := s.attr("placeholder")
+	if label == "" {
+		label = limited(s.attr("content"))
+	}
+	if label == "" {
+		label, hint = hint, ""
+	}
+	if is := c.data("type", s.attr("input-type")); kind == "input" && isField(is) {
+		kind = is
+	}
+	return c.openDiv("field", kind, s.attr("name"), label, s.attr("required"), hint)
+}
+
+// option writes what a reader may choose.
+func (c *Cleaner) option(label string) {
+	s := &c.scan
+	if label == "" {
+		label = limited(s.attr("text"))
+	}
+	if more := limited(s.attr("meta")); more != "" {
+		label += " (" + more + ")"
+	}
+	checked := ""
+	if v, ok := s.lookupAttr("checked"); ok && v != "0" && v != "false" {
+		checked = "true"
+	}
+	c.whole("option", label, checked)
 }
 
 // isField names the inputs of a form.

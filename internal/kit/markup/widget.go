@@ -34,7 +34,11 @@ func widgetAttrs(kind string) []string {
 	case "callback":
 		return []string{"to", "company", "agreement"}
 	case "field":
-		return []string{"type", "name", "label", "required"}
+		return []string{"type", "name", "label", "required", "hint"}
+	case "form":
+		return []string{"action"}
+	case "option":
+		return []string{"checked"}
 	case "search":
 		return []string{"action", "name", "placeholder"}
 	case "ad":
@@ -68,7 +72,7 @@ func (c *Cleaner) data(name, value string) string {
 		return oneOf(value, "vertical", "horizontal")
 	case "thumb":
 		return oneOf(value, "left", "right", "top")
-	case "expanded", "primary", "required":
+	case "expanded", "primary", "required", "checked":
 		return oneOf(value, "true")
 	case "height":
 		if n, err := strconv.Atoi(strings.TrimSuffix(value, "%")); err == nil && n >= 0 && n <= 100 {

@@ -73,7 +73,7 @@ type Scanner struct {
 	beyond  map[string]bool // their names
 	open    []openTag
 	spaces  []binding
-	names   map[string]Name
+	names   map[string]split
 	told    map[string]bool // undeclared prefixes that have been reported
 	noQuote [2]bool         // no more double or single quotes in the source
 	dtd     bool
@@ -92,6 +92,9 @@ type openTag struct {
 	raw  string
 	name Name
 }
+
+// split is the name of an element taken apart; local is in lower case.
+type split struct{ prefix, local string }
 
 // binding binds a prefix to a key while more than depth elements are open.
 type binding struct {
@@ -191,6 +194,9 @@ func (s *Scanner) Interrupt(depth int) {
 func (s *Scanner) next() Kind {
 	if s.push {
 		s.push = false
+		if s.open == nil {
+			s.open = make([]openTag, 0, 8)
+		}
 		s.open = append(s.open, openTag{raw: s.Raw, name: s.Name})
 	}
 	if s.empty {

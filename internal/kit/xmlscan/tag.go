@@ -155,7 +155,9 @@ func (s *Scanner) endTag(rest string) bool {
 	}
 	raw := rest[2:end]
 	after := s.pos + end
-	if end < len(rest) && rest[end] != '<' {
+	if end < len(rest) && rest[end] == '>' {
+		after++
+	} else if end < len(rest) && rest[end] != '<' {
 		if gt := strings.IndexAny(rest[end:], "<>"); gt >= 0 && rest[end+gt] == '>' {
 			after += gt + 1
 		}
@@ -219,6 +221,9 @@ func (s *Scanner) pop() {
 	s.unbind()
 }
 
+// maxSpaces bounds the declarations in force at one place.
+const maxSpaces = 1024
+
 // bind reads the namespace declarations of the current tag.
 func (s *Scanner) bind() {
 	for _, a := range s.Attrs {
@@ -228,8 +233,9 @@ func (s *Scanner) bind() {
 		}
 		prefix = strings.TrimPrefix(prefix, ":")
 		uri := strings.TrimSpace(charref.String(a.Value, true))
-		s.spaces = append(s.spaces, binding{prefix: prefix, key: s.key(uri, prefix), depth: len(s.open)})
-		clear(s.names)
+		if len(s.spaces) < maxSpaces {
+			s.spaces = append(s.spaces, binding{prefix: prefix, key: s.key(uri, prefix), depth: len(s.open)})
+		}
 	}
 }
 
@@ -239,10 +245,7 @@ func (s *Scanner) unbind() {
 	for n > 0 && s.spaces[n-1].depth >= len(s.open) {
 		n--
 	}
-	if n < len(s.spaces) {
-		s.spaces = s.spaces[:n]
-		clear(s.names)
-	}
+	s.spaces = s.spaces[:n]
 }
 
 func (s *Scanner) key(uri, prefix string) string {
@@ -252,21 +255,27 @@ func (s *Scanner) key(uri, prefix string) string {
 	return s.Space(uri, prefix)
 }
 
-// resolve returns the name of an element; names are remembered.
+// resolve returns the name of an element.
 func (s *Scanner) resolve(raw string) Name {
-	if n, ok := s.names[raw]; ok {
-		return n
+	n, ok := s.names[raw]
+	if !ok {
+		n = s.split(raw)
+	}
+	return Name{Space: s.spaceOf(n.prefix), Local: n.local}
+}
+
+// split takes a name apart and remembers it.
+func (s *Scanner) split(raw string) split {
+	if s.Refill != nil {
+		raw = strings.Clone(raw) // it shall not hold its piece of the document
 	}
 	prefix, local, ok := strings.Cut(raw, ":")
 	if !ok {
 		prefix, local = "", raw
 	}
-	n := Name{Space: s.spaceOf(prefix), Local: strings.ToLower(local)}
+	n := split{prefix, strings.ToLower(local)}
 	if s.names == nil {
-		s.names = make(map[string]Name)
-	}
-	if s.Refill != nil {
-		raw = strings.Clone(raw) // it shall not hold its piece of the document
+		s.names = make(map[string]split)
 	}
 	if len(s.names) < 4096 {
 		s.names[raw] = n

@@ -120,8 +120,10 @@ func (r *reader) read(binary bool) error {
 		return courant.Errorf(courant.Invalid, "empty: the document is empty")
 	case kindRSS:
 		r.rss = true
+		r.expect(strings.Count(r.src, "<item"))
 		return r.readRSS()
 	case kindAtom:
+		r.expect(strings.Count(r.src, "<entry"))
 		return r.readAtom()
 	case kindJSON:
 		return r.readJSON(at)
@@ -138,6 +140,9 @@ func (r *reader) read(binary bool) error {
 	}
 	return courant.Errorf(courant.Invalid, "not_a_feed: this is %s", kind)
 }
+
+// expect makes room for n items.
+func (r *reader) expect(n int) { r.out.Items = make([]courant.Item, 0, min(n, r.opt.MaxItems)) }
 
 // rebase resolves addresses inside of markup that has an xml:base.
 func (r *reader) rebase(base, ref string) string { return resolve(firstOf(base, r.inline), ref) }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 
 // hash returns the hash of an item's content; see the package comment.
 func (h *hasher) hash(it *courant.Item) string {
-	h.buf = h.buf[:0]
+	h.buf = slices.Grow(h.buf[:0], len(it.Summary)+len(it.Content)+512)
 	h.number(Version)
 	h.text(it.Title, stable(it.Link))
 	h.html(it.Summary)

@@ -50,6 +50,7 @@ func (r *reader) readJSON(start int) error {
 		r.warn("no-version", 0, "version", "the version is missing; write https://jsonfeed.org/version/1.1")
 	}
 	r.jsonFeed(doc.fields)
+	r.expect(len(doc.items))
 	for _, it := range doc.items {
 		r.jsonItem(&doc, it)
 	}

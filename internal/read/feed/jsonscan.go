@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -85,8 +86,8 @@ func plainRun(s string, i int) int {
 		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
 			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
 		quote, slash := w^('"'*ones), w^('\\'*ones)
-		if ((w-' '*ones)&^w|(quote-ones)&^quote|(slash-ones)&^slash)&high != 0 {
-			break
+		if found := ((w-' '*ones)&^w | (quote-ones)&^quote | (slash-ones)&^slash) & high; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
 		}
 	}
 	return i
@@ -127,6 +128,18 @@ func (s *jsonScan) number() bool {
 // members moves over an object or a list, which begins with open, and calls f, if
 // it is not nil, for each value: with its name in an object.
 func (s *jsonScan) members(open byte, depth int, f func(name, value string, at int)) bool {
+	return s.each(open, func(name string) bool {
+		at := s.pos
+		value, ok := s.value(depth + 1)
+		if ok && f != nil {
+			f(name, value, at)
+		}
+		return ok
+	})
+}
+
+// each is members that leaves it to f to move over each value.
+func (s *jsonScan) each(open byte, f func(name string) bool) bool {
 	s.pos++
 	end := byte('}')
 	if open == '[' {
@@ -148,14 +161,8 @@ func (s *jsonScan) members(open byte, depth int, f func(name, value string, at i
 				return false
 			}
 		}
-		s.blanks()
-		at := s.pos
-		value, ok := s.value(depth + 1)
-		if !ok {
+		if s.blanks(); !f(name) {
 			return false
-		}
-		if f != nil {
-			f(name, value, at)
 		}
 		if s.take(end) {
 			return true
@@ -173,34 +180,32 @@ func jsonString(quoted string) string {
 	if i < 0 {
 		return s
 	}
-	out := make([]byte, 0, len(s))
+	var out strings.Builder
+	out.Grow(len(s))
 	for i >= 0 && i+1 < len(s) {
-		out = append(out, s[:i]...)
+		out.WriteString(s[:i])
+		n := 2
 		switch c := s[i+1]; c {
 		case 'u':
-			r, n := jsonRune(s[i:])
-			out = utf8.AppendRune(out, r)
-			i += n
+			var r rune
+			r, n = jsonRune(s[i:])
+			out.WriteRune(r)
 		case 'n':
-			out = append(out, '\n')
-			i += 2
+			out.WriteByte('\n')
 		case 't':
-			out = append(out, '\t')
-			i += 2
+			out.WriteByte('\t')
 		case 'r':
-			out = append(out, '\r')
-			i += 2
+			out.WriteByte('\r')
 		case 'b', 'f':
-			out = append(out, ' ') // no document may hold them
-			i += 2
+			out.WriteByte(' ') // no document may hold them
 		default:
-			out = append(out, c)
-			i += 2
+			out.WriteByte(c)
 		}
-		s = s[i:]
+		s = s[i+n:]
 		i = strings.IndexByte(s, '\\')
 	}
-	return string(append(out, s...))
+	out.WriteString(s)
+	return out.String()
 }
 
 // jsonRune reads \uXXXX, or two of them that stand for one character.

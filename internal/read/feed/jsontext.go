@@ -43,16 +43,15 @@ func (f *jsonFeed) fast(src string) (int, bool) {
 		return 0, false
 	}
 	f.fields = jsonObject{}
-	ok := s.members('{', 0, func(name, value string, at int) {
-		if name = strings.ToLower(jsonString(name)); name != "items" || value[0] != '[' {
-			f.fields[name] = value
-			return
+	ok := s.each('{', func(name string) bool {
+		name = strings.ToLower(jsonString(name))
+		if name == "items" && strings.HasPrefix(src[s.pos:], "[") {
+			f.listed = true
+			return s.members('[', 1, func(_, item string, at int) { f.items = append(f.items, jsonValue{item, at}) })
 		}
-		f.listed = true
-		list := jsonScan{src: value}
-		list.members('[', 0, func(_, item string, within int) {
-			f.items = append(f.items, jsonValue{item, at + within})
-		})
+		value, ok := s.value(1)
+		f.fields[name] = value
+		return ok
 	})
 	return s.pos, ok
 }

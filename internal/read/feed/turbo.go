@@ -166,7 +166,10 @@ func unescaped(html string) string {
 		return html
 	}
 	if strings.IndexByte(html, '<') < 0 {
-		return charref.String(html, false)
+		if strings.Contains(html, "&lt;/") || strings.Contains(html, "&lt;br") || strings.Contains(html, "&lt;img") {
+			return charref.String(html, false)
+		}
+		return html
 	}
 	if strings.Contains(html, "<pre") || strings.Contains(html, "<code") {
 		return html
@@ -183,14 +186,15 @@ func unescaped(html string) string {
 // heading finds the h1 in the header of a page, and the page without it.
 func heading(html string) (text, rest string) {
 	const window = 8 << 10
-	head := strings.ToLower(html[:min(len(html), window)])
+	start := strings.ToValidUTF8(html[:min(len(html), window)], "") // the cut may be inside of a letter
+	head := strings.ToLower(start)
 	from := strings.Index(head, "<h1")
 	if from < 0 || !strings.Contains(head, "<header") || strings.Index(head, "<header") > from {
 		return "", ""
 	}
 	begin := strings.IndexByte(head[from:], '>')
 	end := strings.Index(head[from:], "</h1>")
-	if begin < 0 || end < begin || len(head) != len(html[:min(len(html), window)]) {
+	if begin < 0 || end < begin || len(head) != len(start) {
 		return "", ""
 	}
 	return plain(html[from+begin+1 : from+end]), html[:from] + html[from+end+len("</h1>"):]
@@ -225,10 +229,15 @@ func (r *reader) turboRelated(d *draft) {
 			s.Skip(isItem)
 			return
 		}
-		l := courant.RelatedLink{URL: d.address(s.Attr("url")), Image: d.address(firstOf(s.Attr("img"), s.Attr("image")))}
+		l := courant.RelatedLink{URL: r.near(d, s.Attr("url")), Image: r.near(d, firstOf(s.Attr("img"), s.Attr("image")))}
 		l.Title = plain(s.Inner(isItem))
 		d.relate(l)
 	})
+}
+
+// near resolves an address that may be relative to the page.
+func (r *reader) near(d *draft, ref string) string {
+	return resolve(firstOf(d.scope.base, d.item.Link, r.out.Feed.Link), ref)
 }
 
 // relate adds a related page.
@@ -250,7 +259,7 @@ func (r *reader) metrics(d *draft) {
 			s.Interrupt(depth)
 			return
 		case k == xmlscan.Start && s.Name.Local == "breadcrumb":
-			c := courant.Crumb{URL: d.address(s.Attr("url")), Text: line(s.Attr("text"))}
+			c := courant.Crumb{URL: r.near(d, s.Attr("url")), Text: line(s.Attr("text"))}
 			if c.Text != "" && len(d.item.Breadcrumbs) < maxList {
 				d.item.Breadcrumbs = append(d.item.Breadcrumbs, c)
 			}
@@ -268,7 +277,7 @@ func (r *reader) checkTurbo(d *draft) {
 	case !d.turbo && d.content.html == "":
 		r.here("turbo-without-content", "a Turbo item has no turbo:content; its page shows the description")
 	case d.turbo && d.heading == "":
-		r.here("turbo-without-heading", "the page of a Turbo item has no h1 in a header at its beginning; write one, it is the title that readers see")
+		r.here("turbo-without-heading", "the page of a Turbo item has no h1 in a header at its beginning; write one, it is the title where the item has no other")
 	}
 	if !r.turbo || it.Link == "" {
 		return

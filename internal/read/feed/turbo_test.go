@@ -72,6 +72,15 @@ func TestATurboItemIsReadWhole(t *testing.T) {
 	}
 }
 
+func TestALongTurboPageHasItsHeadingToo(t *testing.T) {
+	for pad := range 3 {
+		long := "<header><h1>Заголовок</h1></header><p>" + strings.Repeat("x", pad) + strings.Repeat("ж", 8<<10) + "</p>"
+		if i := turbo(t, "", "<turbo:content><![CDATA["+long+"]]></turbo:content>").Items[0]; i.Title != "Заголовок" || strings.Contains(i.Content, "<h1>") {
+			t.Errorf("%q, %.60s", i.Title, i.Content)
+		}
+	}
+}
+
 func TestTheHeadingOfATurboPageIsItsTitle(t *testing.T) {
 	for in, want := range map[string][2]string{
 		`<title>Own</title><turbo:content>&lt;header>&lt;h1>Other&lt;/h1>&lt;/header>&lt;p>x&lt;/p></turbo:content>`:              {"Own", "<div><h1>Other</h1></div><p>x</p>"},
@@ -95,16 +104,145 @@ func TestPrefixesAreKnownWithoutTheirNamespace(t *testing.T) {
 	}
 }
 
-func TestWhatMakesATurboItemUselessIsSaid(t *testing.T) {
+func TestWhatIsWrongInTurboRSSIsSaid(t *testing.T) {
+	const h = `<![CDATA[<header><h1>H</h1></header>x]]></turbo:content>`
 	for in, want := range map[string]string{
-		`<turbo:content>x</turbo:content><turbo:unknown>y</turbo:unknown>`: "unknown-element",
-		``: "turbo-without-content",
-		`<turbo:content>x</turbo:content></item><item turbo="true"><turbo:content>y</turbo:content>`:                                                 "item-without-link",
-		`<turbo:content>x</turbo:content></item><item turbo="true"><link>https://a.example/1#b</link><guid>2</guid><turbo:content>y</turbo:content>`: "shared-link",
+		`<turbo:content>` + h: "",
+		`<turbo:content>` + h + `<turbo:unknown>y</turbo:unknown>`:                                              "unknown-element",
+		`<turbo:content>` + h + `<turbo:analytics type="Yandex" id="1"/><turbo:cms_plugin>1</turbo:cms_plugin>`: "misplaced-element misplaced-element",
+		`<turbo:content>` + h + `<turbo:content>` + h:                                                           "repeated-element",
+		`<description>d</description>`:                                                                          "turbo-without-content",
+		``:                                                                                                      "turbo-without-content",
+		`<turbo:content>x</turbo:content>`:                                                                      "turbo-without-heading",
+		`<turbo:content>1 &amp;lt; 2</turbo:content>`:                                                           "turbo-without-heading",
+		`<turbo:content><![CDATA[<header><h1>H</h1></header>&lt;b&gt;x&lt;/b&gt;]]></turbo:content>`:                              "escaped-twice",
+		`<turbo:content>` + h + `</item><item turbo="true"><turbo:content>` + h:                                                   "item-without-link",
+		`<turbo:content>` + h + `</item><item turbo="true"><link>https://a.example/1#b</link><guid>2</guid><turbo:content>` + h:   "shared-link",
+		`<turbo:content>` + h + `</item><item turbo="false"><link>https://a.example/2</link><turbo:content>dummy</turbo:content>`: "",
+		`<turbo:content>` + h + `</item><item><link>https://a.example/2</link><description>no Turbo page</description>`:           "",
 	} {
-		if got := warned(turbo(t, "", in)); !reflect.DeepEqual(got, []string{want}) {
-			t.Errorf("%s: %v, want %s", in, got, want)
+		if got := strings.Join(warned(turbo(t, "", in)), " "); got != want {
+			t.Errorf("%s: %q, want %q", in, got, want)
 		}
+	}
+	for in, want := range map[string]string{
+		`<turbo:analytics type="Yandex"/>`:                                       "bad-counter",
+		`<turbo:analytics type="custom" id="1"/>`:                                "bad-counter",
+		`<turbo:analytics type="Other" id="1"/>`:                                 "bad-counter",
+		`<turbo:analytics type="LiveInternet"/>`:                                 "",
+		`<turbo:adNetwork type="Yandex" id="R-1"/>`:                              "ad-without-slot",
+		`<turbo:theme>light</turbo:theme>`:                                       "unknown-element",
+		`<turbo:content>x</turbo:content><yandex:full-text>y</yandex:full-text>`: "misplaced-element misplaced-element",
+		`<turbo:goal type="yandex" turbo-goal-id="call" name="call" id="5"/>`:    "",
+	} {
+		if got := strings.Join(warned(turbo(t, in, `<turbo:content>`+h)), " "); got != want {
+			t.Errorf("%s: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestEverythingOfTurboMakesAFeedTurbo(t *testing.T) {
+	for in, want := range map[string]string{
+		`<item turbo="true"></item>`: "turbo", `<item turbo="false"></item>`: "turbo", `<item><turbo:content>x</turbo:content></item>`: "turbo",
+		`<item><turbo:topic>x</turbo:topic></item>`: "turbo", `<item><turbo:extendedHtml>true</turbo:extendedHtml></item>`: "turbo",
+		`<turbo:cms_plugin>x</turbo:cms_plugin>`: "turbo", `<yandex:analytics type="Yandex" id="1"/>`: "turbo", `<yandex:adNetwork id="1"/>`: "turbo",
+		`<yandex:logo>https://a.example/l.png</yandex:logo>`: "rss20", `<item><yandex:full-text>news</yandex:full-text></item>`: "rss20", ``: "rss20",
+	} {
+		r, err := feed.Read([]byte(`<rss version="2.0" xmlns:turbo="http://turbo.yandex.ru"><channel><title>T</title>`+in+`</channel></rss>`), feed.Options{})
+		if err != nil || r.Format != want {
+			t.Errorf("%s: %s, want %s, %v", in, r.Format, want, err)
+		}
+	}
+}
+
+func TestTagsOfATurboPageThatAreEscapedTwiceAreTags(t *testing.T) {
+	for in, want := range map[string]string{
+		`<![CDATA[<p>&lt;strong&gt;A&lt;/strong&gt; &lt;i&gt;b&lt;/i&gt;</p>]]>`:             "<p><strong>A</strong> <i>b</i></p>",
+		`<![CDATA[<p>&lt;strong&gt; is bold, &lt;script&gt;x&lt;/script&gt;</p>]]>`:          "<p>&lt;strong&gt; is bold, &lt;script&gt;x&lt;/script&gt;</p>",
+		`<![CDATA[<pre>&lt;b&gt;x&lt;/b&gt;</pre>]]>`:                                        "<pre>&lt;b&gt;x&lt;/b&gt;</pre>",
+		`&amp;lt;p&amp;gt;x&amp;lt;/p&amp;gt;&amp;lt;script&amp;gt;y&amp;lt;/script&amp;gt;`: "<p>x</p>",
+		`1 &amp;lt; 2`:         "1 &lt; 2",
+		`&lt;p&gt;x&lt;/p&gt;`: "<p>x</p>",
+	} {
+		if got := turbo(t, "", "<turbo:content>"+in+"</turbo:content>").Items[0].Content; got != want {
+			t.Errorf("%s: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestTheGoalsOfTurboAreKept(t *testing.T) {
+	const goal = `<turbo:goal type="yandex" turbo-goal-id="call" name="Call us" id="5"/>`
+	want := []courant.Goal{{Type: "yandex", ID: "5", Name: "Call us", Key: "call"}}
+	if r := turbo(t, goal, goal); !reflect.DeepEqual(r.Feed.Goals, want) || !reflect.DeepEqual(r.Items[0].Goals, want) {
+		t.Errorf("%+v, %+v", r.Feed.Goals, r.Items[0].Goals)
+	}
+}
+
+func TestTheFirstOfTwoTurboPagesCounts(t *testing.T) {
+	i := turbo(t, "", `<turbo:content>&lt;header>&lt;h1>One&lt;/h1>&lt;/header>a</turbo:content><turbo:content>&lt;header>&lt;h1>Two&lt;/h1>&lt;/header>b</turbo:content>`).Items[0]
+	if i.Title != "One" || i.Content != "<div></div>a" {
+		t.Errorf("%q, %q", i.Title, i.Content)
+	}
+}
+
+func turboFile(t *testing.T, name string) *courant.Reading {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join("testdata/turbo", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := feed.Read(body, feed.Options{})
+	if err != nil || r.Format != "turbo" {
+		t.Fatalf("%s: %s, %v", name, r.Format, err)
+	}
+	return r
+}
+
+func TestThePicturesOfAllBlocksOfATurboPageAreThoseOfTheItem(t *testing.T) {
+	r := turboFile(t, "whole.xml")
+	i := r.Items[0]
+	var names []string
+	for _, url := range i.Images {
+		names = append(names, strings.TrimPrefix(url, "https://mayak.example/"))
+	}
+	if got := strings.Join(names, " "); got != "cover.jpg a.jpg snippet.jpg thumb.jpg icon.png face.jpg" {
+		t.Errorf("pictures %s", got)
+	}
+	if i.Title != "Первая новость" || strings.Contains(i.Content, "style") || !i.Endless || len(i.Breadcrumbs) != 1 || i.ReportTitle != "Тема" || len(r.Warnings) > 0 {
+		t.Errorf("%+v, %v", i, r.Warnings)
+	}
+	if len(r.Feed.Analytics) != 2 || r.Feed.Ads[0].Code != `<div id="box"></div><script>run({a: 'b'})</script>` {
+		t.Errorf("%+v", r.Feed)
+	}
+}
+
+func TestAFileWithoutPrologAndNamespacesIsTurbo(t *testing.T) {
+	r := turboFile(t, "bare.xml")
+	if len(r.Items) != 2 || r.Items[0].Turbo != nil || r.Items[0].Title != "Лодки на день" || !strings.Contains(r.Items[0].Content, `<h1>Прокат лодок</h1><img src="https://lodki.example/lodka.jpg" alt="Лодка">`) ||
+		r.Items[1].Content != "<div></div><p>На неделю.</p>" {
+		t.Errorf("%+v", r.Items)
+	}
+	if got := strings.Join(warned(r), " "); got != "undeclared-prefix unknown-element shared-link" {
+		t.Error(got)
+	}
+}
+
+func TestAnItemWithTurboFalseWithdrawsItsPage(t *testing.T) {
+	r := turboFile(t, "withdrawn.xml")
+	i := r.Items[0]
+	if !i.Withdrawn || i.Link != "https://kurs.example/crm/" || len(r.Warnings) > 0 || i.Published.UTC().Format("2006-01-02") != "2018-10-20" ||
+		!reflect.DeepEqual(i.Related, []courant.RelatedLink{{URL: "https://kurs.example/index.php", Title: "Курсы", Image: "https://kurs.example/og.jpg"}}) {
+		t.Errorf("%+v, %v", i, r.Warnings)
+	}
+}
+
+func TestPagesThatAreEscapedOnceAndTwiceAreRead(t *testing.T) {
+	r := turboFile(t, "escaped.xml")
+	if a, b := r.Items[0], r.Items[1]; !strings.Contains(a.Content, "<p><strong>Василий</strong> – внук Орла.</p>") || b.Title != "Пётр" || b.Content != "<div></div><p>Текст</p>" {
+		t.Errorf("%q, %q", a.Content, b.Content)
+	}
+	if got := strings.Join(warned(r), " "); got != "escaped-twice" {
+		t.Error(got)
 	}
 }
 
