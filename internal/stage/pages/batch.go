@@ -29,22 +29,42 @@ func (p *Pages) batch(ctx context.Context, b flow.Batch) error {
 		if n, err := tx.Exec(dropBatch, b.Source, b.AsOf, b.N); err != nil || n == 0 {
 			return err
 		}
-		for i := range all {
-			kept, err := p.settle(tx, all[i], printed{})
-			if err != nil {
-				return err
-			}
-			if kept {
-				live++
-			}
-		}
-		return nil
+		kept, err := p.placeAll(tx, all)
+		live = kept
+		return err
 	})
 	if err == nil {
 		p.Metrics.Add("courant_pages_total", float64(live), "result", "kept")
 		p.Metrics.Add("courant_pages_total", float64(len(all)-live), "result", "passed over")
 	}
 	return err
+}
+
+// placeAll puts a batch in place, and says how many of it stand. Two versions of
+// one address come when an offer takes the address that another one leaves.
+func (p *Pages) placeAll(tx *store.Tx, all []document) (kept int, err error) {
+	stands, err := readLives(tx, all)
+	if err != nil {
+		return 0, err
+	}
+	placed := make(map[string]bool, len(all))
+	for _, d := range all {
+		key := string(d.url)
+		was, ok := stands[key]
+		put := func() (bool, error) { return p.place(tx, d, printed{}, was, !ok) }
+		if placed[key] {
+			put = func() (bool, error) { return p.settle(tx, d, printed{}) }
+		}
+		placed[key] = true
+		stays, err := put()
+		if err != nil {
+			return 0, err
+		}
+		if stays {
+			kept++
+		}
+	}
+	return kept, nil
 }
 
 // readBatch reads the documents of a batch.

@@ -71,6 +71,21 @@ func TestABatchIsLiveButNotPrinted(t *testing.T) {
 	})
 }
 
+func TestAnOfferTakesTheAddressThatAnotherLeavesInTheSameBatch(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.batch(10, found(t, address, "One", "a"))
+		key := link.Digest(address)
+		w.batch(11, courant.Found{Key: key[:], Withdrawn: true}, found(t, address, "Two", "b"))
+		if p := w.page(address); p.withdrawn || p.title != "Two" || p.revision != 3 {
+			t.Errorf("got %+v", p)
+		}
+		w.batch(12, found(t, "http://a.example/new", "New", "c"), found(t, "http://a.example/new", "Newer", "d"))
+		if p := w.page("http://a.example/new"); p.title != "Newer" || p.revision != 2 {
+			t.Errorf("got %+v", p)
+		}
+	})
+}
+
 func TestABatchWithdraws(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.batch(10, found(t, address, "One", "a"))

@@ -43,7 +43,11 @@ func (p *Pages) settle(tx *store.Tx, d document, page printed) (kept bool, err e
 	if err != nil && !store.NoRow(err) {
 		return false, err
 	}
-	fresh := err != nil
+	return p.place(tx, d, page, was, err != nil)
+}
+
+// place is settle where it is known what stands; fresh says that nothing does.
+func (p *Pages) place(tx *store.Tx, d document, page printed, was live, fresh bool) (kept bool, err error) {
 	if !fresh && !d.replaces(was) || fresh && d.doc.Item.Withdrawn && d.doc.URL == "" {
 		return false, nil
 	}

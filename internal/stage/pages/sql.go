@@ -21,6 +21,8 @@ const (
 	dropDocument = `DELETE FROM documents WHERE url = $1 AND source = $2 AND as_of = $3 AND turn = $4 AND state = 2`
 
 	readPage = `SELECT id, address, source, rank, as_of, hash, revision, stored, withdrawn, likeness FROM pages WHERE url = $1 /*lock*/`
+	lives16  = `SELECT url, id, address, source, rank, as_of, hash, revision, stored, withdrawn, likeness FROM pages WHERE url IN
+		($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) /*lock*/`
 	newestID = `SELECT COALESCE(MAX(id), 0) FROM pages`
 	putPage  = `INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture,
 			published, updated, fetched, stored, printed)
@@ -118,6 +120,30 @@ func (p *Pages) due(ctx context.Context) (due []flow.Version, err error) {
 		}, dueDocuments, p.Store.Now().UnixMilli(), sweepBatch)
 	})
 	return due, err
+}
+
+// readLives is readLive for the pages of a batch, sixteen at a time.
+func readLives(tx *store.Tx, docs []document) (map[string]live, error) {
+	const at = 16
+	out := make(map[string]live, len(docs))
+	for len(docs) > 0 {
+		args := make([]any, at)
+		for i := range args {
+			args[i] = docs[min(i, len(docs)-1)].url
+		}
+		docs = docs[min(at, len(docs)):]
+		err := tx.Rows(func(rows store.Rows) error {
+			var url []byte
+			var l live
+			err := rows.Scan(&url, &l.id, &l.address, &l.source, &l.rank, &l.asOf, &l.hash, &l.revision, &l.stored, &l.withdrawn, &l.likeness)
+			out[string(url)] = l
+			return err
+		}, lives16, args...)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 func readLive(tx *store.Tx, url []byte) (l live, err error) {
