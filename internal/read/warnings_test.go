@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -94,5 +95,43 @@ func TestEveryWarningHasItsPlaceInTheManual(t *testing.T) {
 		if codes[code] == "" {
 			t.Errorf("docs/warnings.md has %q, which nothing gives", code)
 		}
+	}
+}
+
+func TestEveryErrorHasItsPlaceInTheManual(t *testing.T) {
+	manual, err := os.ReadFile("../../docs/warnings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, paragraph, _ := strings.Cut(string(manual), "What cannot be read at all has an error")
+	paragraph, _, _ = strings.Cut(paragraph, "\n\n")
+	listed, given := map[string]bool{}, map[string]bool{}
+	for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(paragraph, -1) {
+		listed[m[1]] = true
+	}
+	for _, dir := range []string{".", "../kit/xmlscan", "../kit/unpack"} {
+		errorsIn(t, dir, given)
+	}
+	if len(given) == 0 || !maps.Equal(listed, given) {
+		t.Errorf("docs/warnings.md has the errors %v, the code gives %v", listed, given)
+	}
+}
+
+// errorsIn collects the words at the beginning of the errors that the Go files of a
+// folder give.
+func errorsIn(t *testing.T, dir string, codes map[string]bool) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range regexp.MustCompile(`courant\.Invalid, "([a-z_]+): `).FindAllSubmatch(text, -1) {
+			codes[string(m[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -2,7 +2,9 @@ package charref_test
 
 import (
 	"html"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/courant-platform/courant/internal/kit/charref"
 )
@@ -53,5 +55,32 @@ func FuzzString(f *testing.F) {
 			t.Errorf("%q grows to %q", s, got)
 		}
 		charref.String(s, true)
+	})
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, s := range []string{"&amp;", "&acE;x", "&ampx", "&#x1F600;", "&#xD800", "&#128;", "&", "&#", "&;", "&\xff;", "&CounterClockwiseContourIntegral;"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, strict := range []bool{false, true} {
+			for at := strings.IndexByte(s, '&'); at >= 0 && at < len(s); {
+				r, second, n := charref.Decode(s[at:], strict)
+				if n < 0 || n > len(s)-at || n == 0 && (r != 0 || second != 0) {
+					t.Fatalf("%q: %q and %q, %d bytes", s[at:], r, second, n)
+				}
+				if out := charref.AppendRune(charref.AppendRune(nil, r), second); !utf8.Valid(out) {
+					t.Fatalf("%q gives %q", s[at:], out)
+				}
+				next := strings.IndexByte(s[at+1:], '&')
+				if next < 0 {
+					break
+				}
+				at += 1 + next
+			}
+			if utf8.ValidString(s) && !utf8.ValidString(charref.String(s, strict)) {
+				t.Fatalf("%q becomes %q", s, charref.String(s, strict))
+			}
+		}
 	})
 }

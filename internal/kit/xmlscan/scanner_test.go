@@ -138,6 +138,7 @@ func TestHostileDocumentsCostLinearTime(t *testing.T) {
 		"doctype3":   strings.Repeat("<!DOCTYPE [>", 3e5/4),
 		"doctype2":   strings.Repeat(`<!DOCTYPE "`, 3e5/4),
 		"prefixes":   "<r>" + strings.Repeat(`<a xmlns:p="u">`, 2e5/4),
+		"spaces":     strings.Repeat("<a"+strings.Repeat(` xmlns:p="u"`, 250)+">", 200) + strings.Repeat("<b/>", 1e6/4),
 		"references": "<r>" + strings.Repeat("&a", 2e6/4),
 		"ends":       strings.Repeat("</a", 1e6/4),
 		"names":      strings.Repeat("<a\xc3b:c", 5e5/4),

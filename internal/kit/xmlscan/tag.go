@@ -221,8 +221,12 @@ func (s *Scanner) pop() {
 	s.unbind()
 }
 
-// maxSpaces bounds the declarations in force at one place.
-const maxSpaces = 1024
+// maxSpaces bounds the declarations in force at one place, each of which is looked
+// at for every tag; maxNames bounds the names that are remembered.
+const (
+	maxSpaces = 256
+	maxNames  = 4096
+)
 
 // bind reads the namespace declarations of the current tag.
 func (s *Scanner) bind() {
@@ -264,7 +268,8 @@ func (s *Scanner) resolve(raw string) Name {
 	return Name{Space: s.spaceOf(n.prefix), Local: n.local}
 }
 
-// split takes a name apart and remembers it.
+// split takes a name apart and remembers it, but for that of a root element, so
+// that who reads no further pays for no map.
 func (s *Scanner) split(raw string) split {
 	if s.Refill != nil {
 		raw = strings.Clone(raw) // it shall not hold its piece of the document
@@ -274,12 +279,13 @@ func (s *Scanner) split(raw string) split {
 		prefix, local = "", raw
 	}
 	n := split{prefix, strings.ToLower(local)}
+	if len(s.open) == 0 || len(s.names) >= maxNames {
+		return n
+	}
 	if s.names == nil {
 		s.names = make(map[string]split)
 	}
-	if len(s.names) < 4096 {
-		s.names[raw] = n
-	}
+	s.names[raw] = n
 	return n
 }
 

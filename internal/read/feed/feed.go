@@ -63,7 +63,7 @@ func read(body []byte, opt Options, raw bool) (*courant.Reading, error) {
 		r.out.WellFormed = false
 		r.warn("encoding", 0, "", "the text is "+name+", or has bytes that are not; declare what it is")
 	}
-	err := r.read(isBinary(body, name))
+	err := r.read(body)
 	r.finish()
 	return r.out, err
 }
@@ -104,7 +104,7 @@ type fault struct {
 }
 
 // read tells the dialects apart; each has its own file.
-func (r *reader) read(binary bool) error {
+func (r *reader) read(body []byte) error {
 	kind, at := sniff(r.src)
 	r.scan = xmlscan.Scanner{Source: r.src[at:], Space: r.space, Rebase: r.rebase, Report: func(f xmlscan.Fault) {
 		r.out.WellFormed = false
@@ -131,7 +131,7 @@ func (r *reader) read(binary bool) error {
 		r.out.Links = collections(r.src, r.opt.URL)
 		return nil // a sound document, though it has no items
 	case kindText, kindOther:
-		if binary {
+		if isBinary(body, r.out.Encoding) {
 			kind = kindBinary
 		}
 	case kindHTML:

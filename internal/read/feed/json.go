@@ -14,7 +14,7 @@ import (
 // where the text is no JSON counts; such text is healed as far as it can be, and
 // read again.
 func (r *reader) readJSON(start int) error {
-	src, doc := r.src[start:], jsonFeed{start: start}
+	src, doc := r.src[start:], jsonFeed{start: start, most: r.opt.MaxItems}
 	r.scan = xmlscan.Scanner{Source: r.src} // for the places of warnings
 	at, err := doc.read(src)
 	if err == nil && strings.Trim(src[at:], " \t\r\n\x1a") != "" {
@@ -28,7 +28,7 @@ func (r *reader) readJSON(start int) error {
 			code, text = "truncated", "the document ends before its elements do; it was cut off"
 		}
 		r.warn(code, start+at, "", text)
-		if again := (jsonFeed{start: start}); code == "bad-json" {
+		if again := (jsonFeed{start: start, most: r.opt.MaxItems}); code == "bad-json" {
 			if _, err := again.read(healJSON(src)); err == nil || len(again.items) > len(doc.items) {
 				again.healed = true
 				doc = again
@@ -93,7 +93,10 @@ func (r *reader) jsonItem(doc *jsonFeed, raw jsonValue) {
 		}
 		return
 	}
-	o := jsonFields(raw.text)
+	o := raw.fields
+	if o == nil {
+		o = jsonFields(raw.text)
+	}
 	if o == nil {
 		r.warn("bad-item", at, "items", "an item is no object and was left out; write {…}")
 		return

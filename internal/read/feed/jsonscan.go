@@ -138,6 +138,14 @@ func (s *jsonScan) members(open byte, depth int, f func(name, value string, at i
 	})
 }
 
+// object moves over an object and returns its values. Of a name that is there
+// twice the last counts.
+func (s *jsonScan) object(depth int) (jsonObject, bool) {
+	o := jsonObject{}
+	ok := s.members('{', depth, func(name, value string, _ int) { o[jsonString(name)] = value })
+	return o, ok
+}
+
 // each is members that leaves it to f to move over each value.
 func (s *jsonScan) each(open byte, f func(name string) bool) bool {
 	s.pos++

@@ -10,15 +10,18 @@ import (
 // jsonObject holds the values of an object as they are written.
 type jsonObject = map[string]string
 
-// jsonValue is a value and its place.
+// jsonValue is a value and its place; of an object that was taken apart at once,
+// the fields in place of the text.
 type jsonValue struct {
 	text   string
+	fields jsonObject
 	offset int
 }
 
 // jsonFeed is a document taken apart: its items, and all other values.
 type jsonFeed struct {
 	start  int // its place in the source
+	most   int // how many items are taken apart at once
 	fields jsonObject
 	items  []jsonValue
 	listed bool // there is a list of items
@@ -31,7 +34,7 @@ func (f *jsonFeed) read(src string) (int, error) {
 	if at, ok := f.fast(src); ok {
 		return at, nil
 	}
-	*f = jsonFeed{start: f.start}
+	*f = jsonFeed{start: f.start, most: f.most}
 	return f.slow(src)
 }
 
@@ -47,13 +50,25 @@ func (f *jsonFeed) fast(src string) (int, bool) {
 		name = strings.ToLower(jsonString(name))
 		if name == "items" && strings.HasPrefix(src[s.pos:], "[") {
 			f.listed = true
-			return s.members('[', 1, func(_, item string, at int) { f.items = append(f.items, jsonValue{item, at}) })
+			return s.each('[', func(string) bool { return f.item(&s) })
 		}
 		value, ok := s.value(1)
 		f.fields[name] = value
 		return ok
 	})
 	return s.pos, ok
+}
+
+// item moves over an item and keeps it.
+func (f *jsonFeed) item(s *jsonScan) (ok bool) {
+	v := jsonValue{offset: s.pos}
+	if len(f.items) < f.most && strings.HasPrefix(s.src[s.pos:], "{") {
+		v.fields, ok = s.object(2)
+	} else {
+		v.text, ok = s.value(2)
+	}
+	f.items = append(f.items, v)
+	return ok
 }
 
 // slow reads as much of a broken document as the standard library does.
@@ -98,7 +113,7 @@ func (f *jsonFeed) list(dec *json.Decoder) error {
 		if err := dec.Decode(&v); err != nil {
 			return err
 		}
-		f.items = append(f.items, jsonValue{string(v), at})
+		f.items = append(f.items, jsonValue{text: string(v), offset: at})
 	}
 	_, err := dec.Token()
 	return err
@@ -167,15 +182,13 @@ func jsonList(v string) (list []string) {
 	return list
 }
 
-// jsonFields reads an object; other values have no fields. Of a name that is
-// there twice the last counts.
+// jsonFields reads an object; other values have no fields.
 func jsonFields(v string) jsonObject {
 	if v == "" || v[0] != '{' {
 		return nil
 	}
-	o := jsonObject{}
 	s := jsonScan{src: v}
-	s.members('{', 0, func(name, value string, _ int) { o[jsonString(name)] = value })
+	o, _ := s.object(0)
 	return o
 }
 
