@@ -39,6 +39,8 @@ func TestTheBytesDecideWhatADocumentIs(t *testing.T) {
 			`<?xml version="1.0" encoding="koi8-r"?>` + russian, "windows-1251", false},
 		{"declared", "\n<?xml version='1.0' encoding='KOI8-R'?>" + koi8, "", "\n<?xml version='1.0' encoding='KOI8-R'?>" + russian, "koi8-r", false},
 		{"meta", `<meta charset=windows-1251>` + cp1251, "", `<meta charset=windows-1251>` + russian, "windows-1251", false},
+		{"meta in capitals, not the first tag", `<html><META HTTP-EQUIV=x><META CONTENT="text/html; CHARSET=windows-1251">` + cp1251, "",
+			`<html><META HTTP-EQUIV=x><META CONTENT="text/html; CHARSET=windows-1251">` + russian, "windows-1251", false},
 		{"declared UTF-8 but windows-1251", cp1251, "text/xml; charset=utf-8", russian, "windows-1251", true},
 		{"nothing declared, windows-1251", cp1251, "", russian, "windows-1251", true},
 		{"nothing declared, koi8-r", koi8, "", russian, "koi8-r", true},
