@@ -25,6 +25,8 @@ type Image struct {
 	Height int
 
 	Srcset, Sizes, Loading string
+
+	mute bool // its alternative is said to be no text
 }
 
 // Video is a video or sound file on its way into the output.
@@ -67,7 +69,8 @@ type Cleaner struct {
 type opened struct {
 	name  string
 	ends  string // the input's name of it, if that is another one
-	named bool   // its header has become its title
+	named bool   // its header is to become its title
+	strip bool   // its pictures are figures
 	ghost bool
 	block bool
 }

@@ -44,9 +44,26 @@ func (c *Cleaner) image() {
 		return
 	}
 	c.picture.done = true
-	im.Alt = limited(s.attr("alt"))
+	alt, given := s.lookupAttr("alt")
+	im.Alt, im.mute = limited(alt), given && strings.TrimSpace(alt) == ""
 	im.Title = limited(s.attr("title"))
-	c.putImage(im)
+	c.putFigure(im)
+}
+
+// putFigure writes a picture, as a figure where it stands alone in a strip.
+func (c *Cleaner) putFigure(im Image) {
+	n, mark := len(c.open), len(c.dst)
+	if n == 0 || !c.open[n-1].strip || n >= maxDepth {
+		c.putImage(im)
+		return
+	}
+	c.dst = append(c.dst, "<figure>"...)
+	bare := len(c.dst)
+	if c.putImage(im); len(c.dst) == bare {
+		c.dst = c.dst[:mark]
+		return
+	}
+	c.dst = append(c.dst, "</figure>"...)
 }
 
 // limited returns text of ordinary length.
@@ -65,7 +82,9 @@ func (c *Cleaner) putImage(im Image) {
 	}
 	c.dst = append(c.dst, "<img"...)
 	c.put("src", im.URL)
-	c.optional("alt", im.Alt)
+	if im.Alt != "" || im.mute {
+		c.put("alt", im.Alt)
+	}
 	c.optional("title", im.Title)
 	c.optionalSize("width", im.Width)
 	c.optionalSize("height", im.Height)
@@ -141,7 +160,7 @@ func (c *Cleaner) pictureSource() {
 // endPicture writes a picture that had no image of its own.
 func (c *Cleaner) endPicture() {
 	if c.picture.open && !c.picture.done && c.picture.url != "" {
-		c.putImage(Image{URL: c.picture.url})
+		c.putFigure(Image{URL: c.picture.url})
 	}
 	c.picture = picture{}
 }

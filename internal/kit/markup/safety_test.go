@@ -158,6 +158,7 @@ func FuzzClean(f *testing.F) {
 	for i, block := range hostile() {
 		f.Add(strings.ReplaceAll(block, "%s", vectors()[i]))
 		f.Add("<p>" + strings.ReplaceAll(block, "%s", "/a"))
+		f.Add("<a href=/x>" + strings.ReplaceAll(strings.ReplaceAll(block, "%s", "/a"), "></", "/><"))
 	}
 	f.Fuzz(func(t *testing.T, in string) {
 		once := clean(in)

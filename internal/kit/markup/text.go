@@ -52,10 +52,15 @@ type writer struct {
 // widget is a paragraph.
 func (t *writer) widget(kind string) bool {
 	switch kind {
-	case "frame", "ad", "share", "callback", "form", "search":
+	case "frame", "ad", "share", "callback", "feedback", "form", "search":
 		t.scan.skip()
 		return true
-	case "item", "comment", "gallery", "slider", "carousel", "feed", "feedback":
+	case "comments":
+		if t.widen(paragraphGap); t.scan.isNext("<a ") { // to all of them
+			t.scan.next()
+			t.scan.skip()
+		}
+	case "item", "comment", "gallery", "slider", "carousel", "feed":
 		t.widen(paragraphGap)
 		if title := t.scan.attr("data-title") + t.scan.attr("data-author"); title != "" {
 			t.text(string(appendEscapedText(nil, title)))

@@ -16,13 +16,13 @@ func (c *Cleaner) turbo(name string) bool {
 			return c.turboRating(name)
 		}
 	case "header":
-		if n := len(c.open); n > 0 && (c.open[n-1].named || n > 1 && c.open[n-2].named) && s.closes(name) {
+		if s.closes(name) && c.isTitle() {
 			s.skip()
 			return true
 		}
 	case "figure":
-		if slot, ok := s.lookupAttr("data-turbo-ad-id"); ok && s.closes(name) {
-			s.skip()
+		if slot, ok := s.lookupAttr("data-turbo-ad-id"); ok && s.ends(name) {
+			s.leave()
 			c.whole("ad", "", slot)
 			return true
 		}
@@ -35,7 +35,7 @@ func (c *Cleaner) turbo(name string) bool {
 			return c.turboButton(name, s.attr("href"))
 		}
 	case "button":
-		if !s.closes(name) {
+		if !s.ends(name) {
 			return false
 		}
 		if to, ok := s.lookupAttr("formaction"); ok {
@@ -45,7 +45,7 @@ func (c *Cleaner) turbo(name string) bool {
 			return c.turboButton(name, "mailto:"+to)
 		}
 	case "form":
-		return s.closes(name) && c.turboForm()
+		return s.ends(name) && c.turboForm()
 	}
 	return false
 }
@@ -61,6 +61,23 @@ func (s *scanner) closes(name string) bool {
 		s.lastEnd[name] = at
 	}
 	return at >= s.pos
+}
+
+// shut says whether the current start tag closes its element at once, as XML has
+// it: an unquoted value may end with a slash too.
+func (s *scanner) shut() bool {
+	tag := s.src[:s.pos]
+	return strings.HasSuffix(tag, "\"/>") || strings.HasSuffix(tag, "'/>") || strings.HasSuffix(tag, " />")
+}
+
+// ends says whether the current element has an end that can be found.
+func (s *scanner) ends(name string) bool { return s.shut() || s.closes(name) }
+
+// leave skips the contents of the current widget.
+func (s *scanner) leave() {
+	if !s.shut() {
+		s.skip()
+	}
 }
 
 // isNext says whether the input goes on with a prefix after blanks.
@@ -105,26 +122,51 @@ const (
 	maxHeader    = 1 << 10
 )
 
-func (c *Cleaner) openNamed(named bool, kind string, values ...string) bool {
+func (c *Cleaner) openStrip(named bool, kind string, values ...string) bool {
 	if c.openDiv(kind, values...) {
-		c.open[len(c.open)-1].named = named
+		last := &c.open[len(c.open)-1]
+		last.named, last.strip = named, kind != "carousel"
 	}
 	return true
+}
+
+// isTitle says whether the header that begins has become the title of its strip;
+// a second one has not.
+func (c *Cleaner) isTitle() bool {
+	for i := len(c.open) - 1; i >= max(0, len(c.open)-2); i-- {
+		if c.open[i].named {
+			c.open[i].named = false
+			return true
+		}
+	}
+	return false
 }
 
 // turboBlock handles a div with data-block. What is not known is left to the
 // rules of HTML.
 func (c *Cleaner) turboBlock(block string) bool {
+	shut, room := c.scan.shut(), len(c.open) < maxDepth
+	if !c.turboBox(block) {
+		return c.turboLeaf(block)
+	}
+	if shut && room {
+		c.closeDiv()
+	}
+	return true
+}
+
+// turboBox handles the blocks whose contents are HTML or other blocks.
+func (c *Cleaner) turboBox(block string) bool {
 	s := &c.scan
 	switch block {
 	case "accordion", "fold", "cards", "card":
 		return c.openAs("div", block)
 	case "gallery", "carousel":
 		title, named := c.header()
-		return c.openNamed(named, block, title)
+		return c.openStrip(named, block, title)
 	case "slider":
 		title, named := c.header()
-		return c.openNamed(named, block, s.attr("data-view"), title)
+		return c.openStrip(named, block, s.attr("data-view"), title)
 	case "item":
 		return c.openAs("div", block, s.attr("data-title"), s.attr("data-expanded"))
 	case "breadcrumblist", "breadcrumbs":
@@ -135,7 +177,7 @@ func (c *Cleaner) turboBlock(block string) bool {
 		avatar := s.attr("data-avatar-url")
 		c.openAs("div", block, s.attr("data-author"), s.attr("data-subtitle"))
 		if avatar = c.address(avatar); avatar != "" {
-			c.putImage(Image{URL: avatar})
+			c.putImage(Image{URL: avatar, mute: true})
 		}
 		return true
 	case "comments":
@@ -148,19 +190,22 @@ func (c *Cleaner) turboBlock(block string) bool {
 	case "histogram":
 		return c.openAs("div", block)
 	}
-	return c.turboLeaf(block)
+	return false
 }
 
 // turboLeaf handles the blocks that say all in their attributes.
 func (c *Cleaner) turboLeaf(block string) bool {
 	s := &c.scan
-	if !s.closes("div") {
+	if !s.ends("div") {
 		return false
 	}
 	switch block {
 	case "snippet":
 		title, picture, url := s.attr("data-title"), s.attr("data-img"), s.attr("data-url")
-		s.skip()
+		if title == "" && picture == "" && !s.shut() {
+			return c.openAs("div", block) // has contents instead
+		}
+		s.leave()
 		if c.openDiv(block) {
 			c.anchor(url, picture, limited(title))
 			c.closeDiv()
@@ -168,7 +213,7 @@ func (c *Cleaner) turboLeaf(block string) bool {
 	case "feed-item":
 		title, text := limited(s.attr("data-title")), limited(s.attr("data-description"))
 		picture, url, place := s.attr("data-thumb"), s.attr("data-href"), s.attr("data-thumb-position")
-		s.skip()
+		s.leave()
 		if c.openDiv(block, place) {
 			c.anchor(url, picture, title)
 			if text != "" {
@@ -178,10 +223,10 @@ func (c *Cleaner) turboLeaf(block string) bool {
 		}
 	case "histogram-item":
 		title, value, height, tint, icon := limited(s.attr("data-title")), limited(s.attr("data-value")), s.attr("data-height"), s.attr("data-color"), s.attr("data-icon")
-		s.skip()
+		s.leave()
 		if c.openDiv("bar", height, tint) {
 			if icon = c.address(icon); icon != "" {
-				c.putImage(Image{URL: icon})
+				c.putImage(Image{URL: icon, mute: true})
 			}
 			if title != "" && value != "" {
 				title += ": "
@@ -191,11 +236,11 @@ func (c *Cleaner) turboLeaf(block string) bool {
 		}
 	case "share":
 		networks := s.attr("data-network")
-		s.skip()
+		s.leave()
 		c.whole(block, "", networks)
 	case "audio":
 		v := Video{URL: c.address(s.attr("src")), Audio: true}
-		s.skip()
+		s.leave()
 		if v.URL != "" {
 			c.found.Videos = append(c.found.Videos, v)
 			if c.Video == nil || c.Video(&v) {
@@ -210,24 +255,21 @@ func (c *Cleaner) turboLeaf(block string) bool {
 	return true
 }
 
-// turboRating writes the rating that schema.org's meta elements give.
+// turboRating writes the rating that schema.org's meta elements give. One that has
+// words of its own stays as it is.
 func (c *Cleaner) turboRating(name string) bool {
-	if !c.scan.closes(name) {
+	s := &c.scan
+	part := s.src[s.pos:min(len(s.src), s.pos+maxHeader)]
+	end := strings.Index(part, "</"+name)
+	if end < 0 {
 		return false
 	}
-	var value, best string
-	c.within(name, func() {
-		switch s := &c.scan; strings.ToLower(s.attr("itemprop")) {
-		case "ratingvalue":
-			value = s.attr("content")
-		case "bestrating":
-			best = s.attr("content")
-		}
-	})
+	value, best := ratingIn(part[:end])
 	value, best = c.data("value", value), c.data("best", best)
 	if value == "" {
-		return true
+		return false
 	}
+	s.skip()
 	text := value
 	if best != "" {
 		text += " / " + best
@@ -236,15 +278,38 @@ func (c *Cleaner) turboRating(name string) bool {
 	return true
 }
 
+// ratingIn returns what meta elements say, unless there is text between them.
+func ratingIn(part string) (value, best string) {
+	s := scanner{src: part}
+	for kind := s.next(); kind != endOfInput; kind = s.next() {
+		if kind == textToken && strings.TrimSpace(s.text) != "" {
+			return "", ""
+		}
+		if kind != startToken || s.name != "meta" {
+			continue
+		}
+		switch strings.ToLower(s.attr("itemprop")) {
+		case "ratingvalue":
+			value = s.attr("content")
+		case "bestrating":
+			best = s.attr("content")
+		}
+	}
+	return value, best
+}
+
 // within reads the current element to its end and calls f at every start tag.
 func (c *Cleaner) within(name string, f func()) {
 	s := &c.scan
+	if s.shut() {
+		return
+	}
 	for depth := 1; depth > 0; {
 		switch s.next() {
 		case endOfInput:
 			return
 		case startToken:
-			if s.name == name {
+			if s.name == name && !s.shut() {
 				depth++
 			}
 			f()
@@ -259,15 +324,18 @@ func (c *Cleaner) within(name string, f func()) {
 // textWithin reads the current element to its end and returns its text, escaped.
 func (c *Cleaner) textWithin(name string) string {
 	s := &c.scan
+	if s.shut() {
+		return ""
+	}
 	var text []byte
 	for depth := 1; depth > 0; {
 		switch s.next() {
 		case endOfInput:
-			return string(text)
+			return strings.TrimSpace(string(text))
 		case textToken:
 			text = appendText(text, s.text)
 		case startToken:
-			if s.name == name {
+			if s.name == name && !s.shut() {
 				depth++
 			}
 		case endToken:

@@ -10,24 +10,24 @@ import (
 
 func TestWidgetsOfTurboPagesBecomeInert(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
-		{`<div data-block="gallery"><header>T</header><img src="/1.jpg"></div>`, `<div data-widget="gallery" data-title="T"><img src="https://a.example/1.jpg"></div>`},
+		{`<div data-block="gallery"><header>T</header><img src="/1.jpg"></div>`, `<div data-widget="gallery" data-title="T"><figure><img src="https://a.example/1.jpg"></figure></div>`},
 		{`<div data-block="slider" data-view="Portrait" data-item-view="contain"><figure><img src="/1.jpg"></figure></div>`, `<div data-widget="slider" data-view="portrait"><figure><img src="https://a.example/1.jpg"></figure></div>`},
 		{`<div data-block="accordion"><div data-block="item" data-title="A &quot;b&quot;" data-expanded="true"><p>x</p></div></div>`,
 			`<div data-widget="accordion"><div data-widget="item" data-title="A &#34;b&#34;" data-expanded="true"><p>x</p></div></div>`},
 		{`<div data-block="cards"><div data-block="card"><h2>H</h2><footer><a data-block="button" href="/x">Go</a></footer><div data-block="more"><a href="/y">More</a></div></div></div>`,
 			`<div data-widget="cards"><div data-widget="card"><h2>H</h2><div><a href="https://a.example/x" data-widget="button">Go</a></div><div><a href="https://a.example/y">More</a></div></div></div>`},
 		{`<div data-block="carousel"><div data-block="snippet" data-title="T" data-img="/i.jpg" data-url="/u"></div></div>`,
-			`<div data-widget="carousel"><div data-widget="snippet"><a href="https://a.example/u"><img src="https://a.example/i.jpg">T</a></div></div>`},
+			`<div data-widget="carousel"><div data-widget="snippet"><a href="https://a.example/u"><img src="https://a.example/i.jpg" alt="">T</a></div></div>`},
 		{`<div data-block="slider"><figure><header>A &amp; <b>b</b></header><img src="/1.jpg"></figure></div><header>H</header>`, `<div data-widget="slider" data-title="A &amp; b"><figure><img src="https://a.example/1.jpg"></figure></div><div>H</div>`},
-		{`<DIV DATA-BLOCK=" Gallery "><img src="/1.jpg"><header class="c">T <b>b</b></header></DIV>`, `<div data-widget="gallery" data-title="T b"><img src="https://a.example/1.jpg"></div>`},
+		{`<DIV DATA-BLOCK=" Gallery "><img src="/1.jpg"><header class="c">T <b>b</b></header></DIV>`, `<div data-widget="gallery" data-title="T b"><figure><img src="https://a.example/1.jpg"></figure></div>`},
 		{`<div data-block="fold"><p>x</p></div>`, `<div data-widget="fold"><p>x</p></div>`},
 		{`<div data-block="feed" data-layout="vertical" data-title="Read"><div data-block="feed-item" data-title="T" data-description="D" data-href="/u" data-thumb="/i.jpg" data-thumb-position="right" data-thumb-ratio="1x1"></div></div>`,
-			`<div data-widget="feed" data-layout="vertical" data-title="Read"><div data-widget="feed-item" data-thumb="right"><a href="https://a.example/u"><img src="https://a.example/i.jpg">T</a><p>D</p></div></div>`},
+			`<div data-widget="feed" data-layout="vertical" data-title="Read"><div data-widget="feed-item" data-thumb="right"><a href="https://a.example/u"><img src="https://a.example/i.jpg" alt="">T</a><p>D</p></div></div>`},
 		{`<div data-block="comments" data-url="/c"><div data-block="comment" data-author="A" data-avatar-url="/a.jpg" data-subtitle="S"><div data-block="content"><p>x</p></div><div data-block="comments"><div data-block="comment" data-author="B"></div></div></div></div>`,
-			`<div data-widget="comments"><a href="https://a.example/c">https://a.example/c</a><div data-widget="comment" data-author="A" data-subtitle="S"><img src="https://a.example/a.jpg"><div><p>x</p></div><div data-widget="comments"><div data-widget="comment" data-author="B"></div></div></div></div>`},
+			`<div data-widget="comments"><a href="https://a.example/c">https://a.example/c</a><div data-widget="comment" data-author="A" data-subtitle="S"><img src="https://a.example/a.jpg" alt=""><div><p>x</p></div><div data-widget="comments"><div data-widget="comment" data-author="B"></div></div></div></div>`},
 		{`<div itemscope itemtype="http://schema.org/Rating"><meta itemprop="ratingValue" content="4.5"><meta itemprop="bestRating" content="5"></div>`, `<div data-widget="rating" data-value="4.5" data-best="5">4.5 / 5</div>`},
 		{`<div data-block="histogram"><div data-block="histogram-item" data-title="T" data-value="12" data-height="80" data-color="#0A0" data-icon="/i.png"></div></div>`,
-			`<div data-widget="histogram"><div data-widget="bar" data-height="80" data-color="#0a0"><img src="https://a.example/i.png">T: 12</div></div>`},
+			`<div data-widget="histogram"><div data-widget="bar" data-height="80" data-color="#0a0"><img src="https://a.example/i.png" alt="">T: 12</div></div>`},
 		{`<div data-block="share" data-network="vkontakte, telegram"></div>`, `<div data-widget="share" data-network="vkontakte telegram"></div>`},
 		{`<div data-block="widget-feedback" data-title="Ask" data-stick="left"><div data-type="call" data-url="+7 495"></div><div data-block="chat" data-type="telegram" data-url="https://t.me/x"></div><div data-type="mail" data-url="a@b.example"></div><div data-type="callback" data-send-to="a@b.example" data-agreement-company="C"></div></div>`,
 			`<div data-widget="feedback" data-title="Ask"><a href="tel:+7495" data-widget="contact" data-type="call">call</a><a href="https://t.me/x" data-widget="contact" data-type="telegram">telegram</a><a href="mailto:a@b.example" data-widget="contact" data-type="mail">mail</a><div data-widget="callback" data-to="a@b.example" data-company="C"></div></div>`},
@@ -59,6 +59,62 @@ func TestWidgetsOfTurboPagesBecomeInert(t *testing.T) {
 		if twice := cl.Clean(got); twice != got {
 			t.Errorf("%s\nonce  %s\ntwice %s", c.in, got, twice)
 		}
+	}
+}
+
+func TestBlocksThatAreWrittenOtherwiseLoseNothing(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{`<div data-block="feed"><div data-block="feed-item" data-title="A" data-href="/a"/><div data-block="feed-item" data-title="B" data-href='/b'/></div><p>x</p>`,
+			`<div data-widget="feed"><div data-widget="feed-item"><a href="https://a.example/a">A</a></div><div data-widget="feed-item"><a href="https://a.example/b">B</a></div></div><p>x</p>`},
+		{`<figure data-turbo-ad-id="1" /><p>x</p><figure><img src="/1.jpg"></figure>`, `<div data-widget="ad" data-slot="1"></div><p>x</p><figure><img src="https://a.example/1.jpg"></figure>`},
+		{`<div data-block="widget-feedback"><div data-type="call" data-url="+7"/><div data-type="mail" data-url="a@b.example" /></div><p>x</p>`,
+			`<div data-widget="feedback"><a href="tel:+7" data-widget="contact" data-type="call">call</a><a href="mailto:a@b.example" data-widget="contact" data-type="mail">mail</a></div><p>x</p>`},
+		{`<div data-block="accordion"><div data-block="item" data-title="A"/><div data-block="item" data-title="B">b</div></div>x`,
+			`<div data-widget="accordion"><div data-widget="item" data-title="A"></div><div data-widget="item" data-title="B">b</div></div>x`},
+		{`<form data-type="callback" data-send-to="a@b.example" /><p>x</p><form action="/y">z</form>`, `<div data-widget="callback" data-to="a@b.example"></div><p>x</p><div data-widget="form">z</div>`},
+		{`<div data-block="slider"><figure><header>One</header><img src="/1.jpg"></figure><figure><header>Two</header><img src="/2.jpg"></figure></div>`,
+			`<div data-widget="slider" data-title="One"><figure><img src="https://a.example/1.jpg"></figure><figure><div>Two</div><img src="https://a.example/2.jpg"></figure></div>`},
+		{`<div data-block="slider"><picture><source srcset="/1.webp"></picture><a href="/a"><img src="/2.jpg"></a></div>`,
+			`<div data-widget="slider"><figure><img src="https://a.example/1.webp"></figure><a href="https://a.example/a"><img src="https://a.example/2.jpg"></a></div>`},
+		{`<div data-block="carousel"><div data-block="snippet" data-url="/a"><p>own</p></div></div>`, `<div data-widget="carousel"><div data-widget="snippet"><p>own</p></div></div>`},
+		{`<div itemscope itemtype="http://schema.org/Rating"><span itemprop="ratingValue">4</span> of <b>5</b></div>`, `<div>4 of <b>5</b></div>`},
+		{`<div itemtype="https://schema.org/Rating"> <meta itemprop="bestRating" content="5"/> <meta itemprop="ratingValue" content="4,50"/> </div>`, `<div data-widget="rating" data-value="4.5" data-best="5">4.5 / 5</div>`},
+		{`<a href="/x">l<div data-block="snippet" data-title="T" data-url="/u"></div></a>`, `<a href="https://a.example/x">l</a><div data-widget="snippet"><a href="https://a.example/u">T</a></div>`},
+		{`<a href="/x">l<div data-block="comments" data-url="/u"></div></a>`, `<a href="https://a.example/x">l</a><div data-widget="comments"><a href="https://a.example/u">https://a.example/u</a></div>`},
+		{`<img src="/1.jpg" alt=" "><img src="/2.jpg">`, `<img src="https://a.example/1.jpg" alt=""><img src="https://a.example/2.jpg">`},
+	} {
+		cl := markup.Cleaner{Base: "https://a.example/"}
+		got := cl.Clean(c.in)
+		if got != c.want {
+			t.Errorf("%s\ngot  %s\nwant %s", c.in, got, c.want)
+		}
+		if twice := cl.Clean(got); twice != got {
+			t.Errorf("%s\nonce  %s\ntwice %s", c.in, got, twice)
+		}
+	}
+}
+
+func TestTheCallbacksSeeThePicturesAndLinksOfWidgets(t *testing.T) {
+	var links, images []string
+	c := markup.Cleaner{
+		Base: "https://a.example/",
+		Image: func(im *markup.Image) bool {
+			images = append(images, im.URL)
+			return im.URL != "https://a.example/gone"
+		},
+		Link: func(href string) string { links = append(links, href); return "https://seen.example/" },
+	}
+	out, found := c.Append(nil, `<div data-block="gallery"><img src="/gone"><img src="/1"></div><div data-block="snippet" data-title="T" data-img="/2" data-url="/a"></div>
+<div data-block="feed-item" data-title="T" data-thumb="/3" data-href="/b"></div><div data-block="comments" data-url="/c"><div data-block="comment" data-avatar-url="/4"></div></div>
+<div data-block="histogram-item" data-title="T" data-icon="/5"></div><button formaction="tel:+7">B</button><div data-block="widget-feedback"><div data-type="mail" data-url="a@b.example"></div></div>`)
+	if got := strings.Join(images, " "); got != "https://a.example/gone https://a.example/1 https://a.example/2 https://a.example/3 https://a.example/4 https://a.example/5" || len(found.Images) != 6 {
+		t.Errorf("pictures %s", got)
+	}
+	if got := strings.Join(links, " "); got != "https://a.example/a https://a.example/b https://a.example/c tel:+7 mailto:a@b.example" {
+		t.Errorf("links %s", got)
+	}
+	if strings.Count(string(out), "https://seen.example/") != 5 || !strings.Contains(string(out), `<div data-widget="gallery"><figure><img src="https://a.example/1"></figure></div>`) {
+		t.Errorf("%s", out)
 	}
 }
 
@@ -102,9 +158,13 @@ func hostile() []string {
 
 func TestTheTextOfWidgets(t *testing.T) {
 	for in, want := range map[string]string{
-		`<div data-widget="accordion"><div data-widget="item" data-title="A &amp; b"><p>x</p></div></div>`:                             "A & b\n\nx",
-		`<p>a</p><div data-widget="ad" data-slot="1"></div><div data-widget="form"><div data-widget="submit">Send</div></div><p>b</p>`: "a\n\nb",
-		`<div data-widget="comment" data-author="Ann"><div><p>Hello</p></div></div>`:                                                   "Ann\n\nHello",
+		`<div data-widget="accordion"><div data-widget="item" data-title="A &amp; b"><p>x</p></div></div>`:                                                                    "A & b\n\nx",
+		`<p>a</p><div data-widget="ad" data-slot="1"></div><div data-widget="form"><div data-widget="submit">Send</div></div><p>b</p>`:                                        "a\n\nb",
+		`<div data-widget="comment" data-author="Ann"><div><p>Hello</p></div></div>`:                                                                                          "Ann\n\nHello",
+		`<div data-widget="comments"><a href="https://a.example/c">https://a.example/c</a><div data-widget="comment" data-author="Bob">x</div></div>`:                         "Bob\n\nx",
+		`<div data-widget="feedback" data-title="Ask"><a href="tel:+7" data-widget="contact" data-type="call">call</a></div><p>x</p>`:                                         "x",
+		`<div data-widget="share" data-network="telegram"></div><div data-widget="cards"><div data-widget="card"><h2>H</h2><p>x</p></div></div>`:                              "H\n\nx",
+		`<div data-widget="feed" data-title="Read"><div data-widget="feed-item"><a href="https://a.example/"><img src="https://a.example/1" alt="">T</a><p>D</p></div></div>`: "Read\n\nT\n\nD",
 	} {
 		if got := markup.Text(in); got != want {
 			t.Errorf("%s: %q, want %q", in, got, want)

@@ -90,7 +90,7 @@ func (c *Cleaner) turboForm() bool {
 	switch strings.ToLower(s.attr("data-type")) {
 	case "callback":
 		to, company, agreement := s.attr("data-send-to"), s.attr("data-agreement-company"), s.attr("data-agreement-link")
-		s.skip()
+		s.leave()
 		c.whole("callback", "", to, company, agreement)
 		return true
 	case "dynamic-form":

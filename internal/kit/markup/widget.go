@@ -80,7 +80,7 @@ func (c *Cleaner) data(name, value string) string {
 		}
 		return ""
 	case "value", "best":
-		if n, err := strconv.ParseFloat(value, 64); err == nil && n >= 0 && n <= 1000 {
+		if n, err := strconv.ParseFloat(strings.Replace(value, ",", ".", 1), 64); err == nil && n >= 0 && n <= 1000 {
 			return strconv.FormatFloat(n, 'f', -1, 64)
 		}
 		return ""
@@ -164,6 +164,10 @@ func (c *Cleaner) putData(name, value string) {
 // openDiv opens the div of a widget; values are its data in the order of
 // widgetAttrs.
 func (c *Cleaner) openDiv(kind string, values ...string) bool {
+	switch kind {
+	case "snippet", "feed-item", "comments", "feedback":
+		c.closeOpen("a", false) // they hold links
+	}
 	c.closeOpen("p", true)
 	if len(c.open) >= maxDepth {
 		return false
@@ -203,7 +207,7 @@ func (c *Cleaner) anchor(url, picture, text string) {
 		c.dst = append(c.dst, '>')
 	}
 	if picture = c.address(picture); picture != "" {
-		c.putImage(Image{URL: picture})
+		c.putImage(Image{URL: picture, mute: true})
 	}
 	c.dst = appendEscapedText(c.dst, strings.TrimSpace(text))
 	if url != "" {

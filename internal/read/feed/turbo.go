@@ -141,6 +141,9 @@ func (r *reader) turboChild(d *draft) {
 // turboContent takes the page of an item, which beats every other text. The
 // heading of its header is the title, which is not repeated.
 func (r *reader) turboContent(d *draft, html string) {
+	if strings.TrimSpace(html) == "" {
+		return
+	}
 	if d.turbo {
 		r.here("repeated-element", "an item has turbo:content twice; the first counts, put everything into one")
 		return
@@ -189,7 +192,7 @@ func heading(html string) (text, rest string) {
 	start := strings.ToValidUTF8(html[:min(len(html), window)], "") // the cut may be inside of a letter
 	head := strings.ToLower(start)
 	from := strings.Index(head, "<h1")
-	if from < 0 || !strings.Contains(head, "<header") || strings.Index(head, "<header") > from {
+	if from < 0 || strings.LastIndex(head[:from], "<header") <= strings.LastIndex(head[:from], "</header") {
 		return "", ""
 	}
 	begin := strings.IndexByte(head[from:], '>')
@@ -275,7 +278,7 @@ func (r *reader) checkTurbo(d *draft) {
 	case it.Link == "":
 		r.here("item-without-link", "a Turbo item has no link, by which its page is known; it was left out")
 	case !d.turbo && d.content.html == "":
-		r.here("turbo-without-content", "a Turbo item has no turbo:content; its page shows the description")
+		r.here("turbo-without-content", "a Turbo item has no turbo:content, or an empty one; its page shows the description")
 	case d.turbo && d.heading == "":
 		r.here("turbo-without-heading", "the page of a Turbo item has no h1 in a header at its beginning; write one, it is the title where the item has no other")
 	}

@@ -58,7 +58,7 @@ func TestATurboItemIsReadWhole(t *testing.T) {
 		<turbo:content><![CDATA[<header><h1>Heading</h1><h2>Sub</h2></header><p>Text</p><div data-block="gallery"><img src="/1.jpg"></div>]]></turbo:content><pubDate>Tue, 20 Oct 18 10:00:00 +0300</pubDate>`)
 	i := r.Items[0]
 	if r.Format != "turbo" || i.Title != "Heading" || i.Turbo == nil || !*i.Turbo || i.Published.UTC().Format("2006-01-02T15") != "2018-10-20T07" ||
-		i.Content != `<div><h2>Sub</h2></div><p>Text</p><div data-widget="gallery"><img src="https://a.example/1.jpg"></div>` {
+		i.Content != `<div><h2>Sub</h2></div><p>Text</p><div data-widget="gallery"><figure><img src="https://a.example/1.jpg"></figure></div>` {
 		t.Errorf("got %+v", i)
 	}
 	if want := []courant.RelatedLink{{URL: "https://a.example/2", Title: "Two", Image: "https://a.example/2.jpg"}, {URL: "https://a.example/3", Title: "Three", Image: "https://a.example/3.jpg"}}; !reflect.DeepEqual(i.Related, want) || !i.Endless {
@@ -86,6 +86,7 @@ func TestTheHeadingOfATurboPageIsItsTitle(t *testing.T) {
 		`<title>Own</title><turbo:content>&lt;header>&lt;h1>Other&lt;/h1>&lt;/header>&lt;p>x&lt;/p></turbo:content>`:              {"Own", "<div><h1>Other</h1></div><p>x</p>"},
 		`<title>Same</title><turbo:content><![CDATA[<header><H1 class="a">Same</H1></header><p>x</p>]]></turbo:content>`:          {"Same", "<div></div><p>x</p>"},
 		`<turbo:content>&amp;lt;header&amp;gt;&amp;lt;h1&amp;gt;Twice&amp;lt;/h1&amp;gt;&amp;lt;/header&amp;gt;x</turbo:content>`: {"Twice", "<div></div>x"},
+		`<turbo:content><![CDATA[<header></header><h1>Later</h1>]]></turbo:content>`:                                              {"", "<div></div><h1>Later</h1>"},
 		`<turbo:content><![CDATA[<p>x</p><h1>Later</h1>]]></turbo:content>`:                                                       {"", "<p>x</p><h1>Later</h1>"},
 	} {
 		if i := turbo(t, "", in).Items[0]; i.Title != want[0] || i.Content != want[1] {
@@ -114,6 +115,8 @@ func TestWhatIsWrongInTurboRSSIsSaid(t *testing.T) {
 		`<description>d</description>`:                                                                          "turbo-without-content",
 		``:                                                                                                      "turbo-without-content",
 		`<turbo:content>x</turbo:content>`:                                                                      "turbo-without-heading",
+		`<turbo:content> </turbo:content>`:                                                                      "turbo-without-content",
+		`<turbo:content></turbo:content><turbo:content>` + h:                                                    "",
 		`<turbo:content>1 &amp;lt; 2</turbo:content>`:                                                           "turbo-without-heading",
 		`<turbo:content><![CDATA[<header><h1>H</h1></header>&lt;b&gt;x&lt;/b&gt;]]></turbo:content>`:                              "escaped-twice",
 		`<turbo:content>` + h + `</item><item turbo="true"><turbo:content>` + h:                                                   "item-without-link",
