@@ -99,6 +99,12 @@ type Step struct {
 	Note string    `json:"note,omitempty"`
 }
 
+// PageTime is when the page of an id was made: ids begin with the milliseconds
+// since 2020, above 22 bits of node and count.
+func PageTime(id int64) time.Time {
+	return time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(id>>22) * time.Millisecond)
+}
+
 // PictureFile is where a picture or a variant of it lies under /media/: by the
 // SHA-256 of the original's bytes, in hexadecimal, and the width in pixels.
 func PictureFile(content string, width int, mediaType string) string {

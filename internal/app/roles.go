@@ -102,7 +102,10 @@ func serveRole(p *Platform) (unit, error) {
 	return unit{register: s.Register}, nil
 }
 
-func apiRole(p *Platform) (unit, error) { return unit{register: p.api().Register}, nil }
+func apiRole(p *Platform) (unit, error) {
+	a := p.api()
+	return unit{handlers: a.Handlers(), run: a.Run, register: a.Register}, nil
+}
 
 func (p *Platform) api() *api.API {
 	return &api.API{Store: p.Store, Blobs: p.Blobs, Log: p.log("api"), Session: p.session.Token, Password: p.Config.HTTP.Password}

@@ -17,7 +17,8 @@ var (
 	DocumentReady  = bus.Topic[Version]{Name: "document.ready"} // parse, media → pages
 	BatchReady     = bus.Topic[Batch]{Name: "batch.ready"}      // parse → pages
 	PageWanted     = bus.Topic[Page]{Name: "page.wanted"}       // serve → pages
-	PageChanged    = bus.Topic[Change]{Name: "page.changed"}    // pages → whoever subscribes
+	PageKept       = bus.Topic[Kept]{Name: "page.kept"}         // pages → pages, which numbers the change
+	PageChanged    = bus.Topic[Changes]{Name: "page.changed"}   // pages → whoever follows the change feed
 )
 
 // Poll is one asking of a source.
@@ -56,12 +57,12 @@ type Page struct {
 	URL []byte `json:"url"` // digest of the address
 }
 
-// Change is a page that went live, changed, or was withdrawn.
-type Change struct {
-	URL       []byte `json:"url"`
-	ID        int64  `json:"id,string"`
-	AsOf      int64  `json:"as_of"`
-	Withdrawn bool   `json:"withdrawn"`
+// Kept says that pages have changed which have no number yet.
+type Kept struct{}
+
+// Changes says how far the change feed goes.
+type Changes struct {
+	Newest int64 `json:"newest"`
 }
 
 // File is a stored picture or video by the hash of its content.

@@ -10,8 +10,10 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/bell"
 	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/store"
@@ -26,12 +28,16 @@ type API struct {
 	Session string
 	// Password is the administrator's, for Basic authentication; "" for none.
 	Password string
+
+	changed bell.Bell // rings when pages change
+	waiting atomic.Int32
 }
 
 // Register adds the front's addresses.
 func (a *API) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/page", a.handle(a.page))
 	mux.HandleFunc("GET /api/v1/pages", a.handle(a.pages))
+	mux.HandleFunc("GET /api/v1/changes", a.handle(a.changes))
 	mux.HandleFunc("GET /api/v1/story", a.admin(a.story))
 	mux.HandleFunc("POST /api/v1/imports", a.admin(a.importFile))
 	mux.HandleFunc("GET /api/v1/sources", a.admin(a.sources))

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/api"
@@ -74,8 +75,8 @@ func (w *world) page(id int64, address string, item courant.Item) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.exec(`INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture, published, updated, fetched, stored, printed)
-		VALUES ($1, $2, $3, $4, 1, 3, 1, $5, $1, 7, $6, $7, '', 1767323045000, 0, 5000, $8, 1)`, key[:], id, address, link.Host(address), item.Withdrawn, item.Title, item.Language, 1000*id)
+	w.exec(`INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture, published, updated, fetched, stored, printed, change)
+		VALUES ($1, $2, $3, $4, 1, 3, 1, $5, $1, 7, $6, $7, '', 1767323045000, 0, 5000, $8, 1, $2)`, key[:], id, address, link.Host(address), item.Withdrawn, item.Title, item.Language, 1000*id)
 	if !item.Withdrawn {
 		w.exec(`INSERT INTO bodies (page, document, html) VALUES ($1, $2, $3)`, id, content, []byte{})
 	}
@@ -348,7 +349,7 @@ func TestAStoryIsToldInOrder(t *testing.T) {
 	w := open(t)
 	w.page(1, address, courant.Item{Title: "One"})
 	w.exec(`INSERT INTO events (page, as_of, at, trace) VALUES (1, 1, 2, $1)`,
-		`{"at":"2026-01-02T03:04:06Z","step":"parsed"}`+"\n"+`{"at":"2026-01-02T03:04:05Z","step":"fetched"}`+"\n"+`{"at":"2026-01-02T03:04:07Z","step":"printed"}`+"\n")
+		`{"at":"2026-01-02T03:04:06Z","step":"parsed"}`+"\n"+`{"at":"2026-01-02T03:04:05Z","step":"fetched"}`+"\n"+`{"at":"2026-01-02T03:04:07Z","step":"printed","note":"revision 1"}`+"\n")
 	var s api.Story
 	w.do("GET", "/api/v1/story?url="+url.QueryEscape(address), "", &s)
 	if s.State != "live" || len(s.Steps) != 3 || s.Steps[0].Step != "fetched" || s.Steps[2].Step != "printed" {
@@ -358,6 +359,17 @@ func TestAStoryIsToldInOrder(t *testing.T) {
 	w.exec(`INSERT INTO documents (url, source, address, rank, as_of, state, missing, due, fetched, content, trace) VALUES ($1, 1, '', 3, 2, 1, 4, 1, 1, $1, $2)`, key[:],
 		`{"at":"2026-01-02T04:00:00Z","step":"waiting"}`+"\n")
 	if w.do("GET", "/api/v1/story?url="+url.QueryEscape(address), "", &s); s.State != "waiting" || s.Missing != 4 || len(s.Steps) != 4 {
+		t.Errorf("told %+v", s)
+	}
+}
+
+func TestTheStoryOfWhatCameInABatchBeginsWithItsID(t *testing.T) {
+	w := open(t)
+	w.page(int64(time.Hour/time.Millisecond)<<22, address, courant.Item{Title: "One"})
+	w.exec(`INSERT INTO events (page, as_of, at, trace) SELECT id, 1, 2, $1 FROM pages`, `{"at":"2026-01-02T03:04:06Z","step":"printed","note":"revision 2"}`+"\n")
+	var s api.Story
+	w.do("GET", "/api/v1/story?url="+url.QueryEscape(address), "", &s)
+	if len(s.Steps) != 2 || s.Steps[0].Step != "kept" || s.Steps[0].At.Format(time.RFC3339) != "2020-01-01T01:00:00Z" {
 		t.Errorf("told %+v", s)
 	}
 }

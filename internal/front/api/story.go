@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"sort"
 	"strings"
 
@@ -37,7 +38,8 @@ func (a *API) story(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 
 func (s *Story) read(q store.Reader, key []byte) error {
 	withdrawn := false
-	switch err := q.Row(pageState, key).Scan(&withdrawn); {
+	var id int64
+	switch err := q.Row(pageState, key).Scan(&withdrawn, &id); {
 	case err == nil && withdrawn:
 		s.State = "withdrawn"
 	case err == nil:
@@ -62,6 +64,7 @@ func (s *Story) read(q store.Reader, key []byte) error {
 	}, readEvents, key); err != nil {
 		return err
 	}
+	s.begin(id)
 	return q.Rows(func(rows store.Rows) error {
 		var state int
 		var trace string
@@ -70,6 +73,15 @@ func (s *Story) read(q store.Reader, key []byte) error {
 		s.State = map[int]string{0: "found", 1: "waiting", 2: "ready"}[state]
 		return err
 	}, readWaiting, key)
+}
+
+// begin adds the first chapter of a page that came in a batch, which its id tells.
+func (s *Story) begin(id int64) {
+	const first = "revision 1"
+	if id == 0 || slices.ContainsFunc(s.Steps, func(step courant.Step) bool { return step.Note == first }) {
+		return
+	}
+	s.Steps = append([]courant.Step{{At: courant.PageTime(id), Step: "kept", Note: first + ", in a batch"}}, s.Steps...)
 }
 
 // add reads the lines of a trace.

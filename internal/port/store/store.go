@@ -41,7 +41,8 @@ type Driver interface {
 	Now(ctx context.Context) (time.Time, error)
 	// Prepare checks a statement without running it.
 	Prepare(ctx context.Context, query string) error
-	// Exclusive says that no other process can have the store open.
+	// Exclusive says that no other process can have the store open, and that
+	// transactions which write run one at a time.
 	Exclusive() bool
 	Close() error
 }
@@ -97,6 +98,9 @@ func (s *Store) write(ctx context.Context, soon bool, f func(*Tx) error) error {
 	}
 	return err
 }
+
+// Serial says that transactions which write commit in the order in which they run.
+func (s *Store) Serial() bool { return s.driver.Exclusive() }
 
 // Now is the store's clock, to the millisecond.
 func (s *Store) Now() time.Time { return s.clock.now() }

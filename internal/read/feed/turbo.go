@@ -189,18 +189,47 @@ func unescaped(html string) string {
 // heading finds the h1 in the header of a page, and the page without it.
 func heading(html string) (text, rest string) {
 	const window = 8 << 10
-	start := strings.ToValidUTF8(html[:min(len(html), window)], "") // the cut may be inside of a letter
-	head := strings.ToLower(start)
-	from := strings.Index(head, "<h1")
-	if from < 0 || strings.LastIndex(head[:from], "<header") <= strings.LastIndex(head[:from], "</header") {
-		return "", ""
+	head := html[:min(len(html), window)]
+	inside := false
+	for at := 0; ; at++ {
+		next := strings.IndexByte(head[at:], '<')
+		if next < 0 {
+			return "", ""
+		}
+		at += next
+		switch tag := head[at:]; {
+		case beginsWith(tag, "<header"):
+			inside = true
+		case beginsWith(tag, "</header"):
+			inside = false
+		case beginsWith(tag, "<h1") && !inside:
+			return "", ""
+		case beginsWith(tag, "<h1"):
+			begin, end := strings.IndexByte(tag, '>'), indexTag(tag, "</h1>")
+			if begin < 0 || end < begin {
+				return "", ""
+			}
+			return plain(tag[begin+1 : end]), html[:at] + html[at+end+len("</h1>"):]
+		}
 	}
-	begin := strings.IndexByte(head[from:], '>')
-	end := strings.Index(head[from:], "</h1>")
-	if begin < 0 || end < begin || len(head) != len(start) {
-		return "", ""
+}
+
+// indexTag is where a tag is first, or -1.
+func indexTag(s, tag string) int {
+	for at := 0; ; at++ {
+		next := strings.IndexByte(s[at:], '<')
+		if next < 0 {
+			return -1
+		}
+		if at += next; beginsWith(s[at:], tag) {
+			return at
+		}
 	}
-	return plain(html[from+begin+1 : from+end]), html[:from] + html[from+end+len("</h1>"):]
+}
+
+// beginsWith compares ASCII without regard to case.
+func beginsWith(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
 // headed settles the title of a Turbo page: the item's own one, else the heading;

@@ -24,12 +24,12 @@ func (p *Pages) batch(ctx context.Context, b flow.Batch) error {
 		return err
 	}
 	live := 0
-	err = p.Store.Write(ctx, func(tx *store.Tx) error {
+	err = p.change(ctx, func(tx *store.Tx, n *numbers) error {
 		live = 0
-		if n, err := tx.Exec(dropBatch, b.Source, b.AsOf, b.N); err != nil || n == 0 {
+		if dropped, err := tx.Exec(dropBatch, b.Source, b.AsOf, b.N); err != nil || dropped == 0 {
 			return err
 		}
-		kept, err := p.placeAll(tx, all)
+		kept, err := p.placeAll(tx, n, all)
 		live = kept
 		return err
 	})
@@ -42,7 +42,7 @@ func (p *Pages) batch(ctx context.Context, b flow.Batch) error {
 
 // placeAll puts a batch in place, and says how many of it stand. Two versions of
 // one address come when an offer takes the address that another one leaves.
-func (p *Pages) placeAll(tx *store.Tx, all []document) (kept int, err error) {
+func (p *Pages) placeAll(tx *store.Tx, n *numbers, all []document) (kept int, err error) {
 	stands, err := readLives(tx, all)
 	if err != nil {
 		return 0, err
@@ -51,9 +51,9 @@ func (p *Pages) placeAll(tx *store.Tx, all []document) (kept int, err error) {
 	for _, d := range all {
 		key := string(d.url)
 		was, ok := stands[key]
-		put := func() (bool, error) { return p.place(tx, d, printed{}, was, !ok) }
+		put := func() (bool, error) { return p.place(tx, n, d, printed{}, was, !ok) }
 		if placed[key] {
-			put = func() (bool, error) { return p.settle(tx, d, printed{}) }
+			put = func() (bool, error) { return p.settle(tx, n, d, printed{}) }
 		}
 		placed[key] = true
 		stays, err := put()

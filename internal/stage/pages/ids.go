@@ -9,7 +9,7 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// ids makes page ids without talking: 41 bits of milliseconds since 2020, ten
+// ids makes page ids without talking: 41 bits of milliseconds (courant.PageTime), ten
 // bits of a node's prefix, which it leases, twelve bits that count. They grow,
 // also when the clock steps back.
 type ids struct {
@@ -25,9 +25,6 @@ const (
 	prefixTime = time.Hour
 )
 
-// epoch is where ids begin to count.
-func epoch() int64 { return time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli() }
-
 func (g *ids) next(tx *store.Tx, owner string) (int64, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -36,7 +33,7 @@ func (g *ids) next(tx *store.Tx, owner string) (int64, error) {
 			return 0, err
 		}
 	}
-	g.last = max(g.last+1, (tx.Now().UnixMilli()-epoch())*perMillis)
+	g.last = max(g.last+1, (tx.Now().UnixMilli()-courant.PageTime(0).UnixMilli())*perMillis)
 	millis, count := g.last/perMillis, g.last%perMillis
 	return millis*prefixes*perMillis + g.prefix*perMillis + count, nil
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/flow"
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/port/store"
 )
@@ -25,29 +24,30 @@ type live struct {
 	stored    int64
 	withdrawn bool
 	likeness  []byte
+	change    int64 // its number in the change feed
 }
 
 // keep puts the page in place of the one that stands, unless that one goes
 // before, and ends the document's row, unless something has come meanwhile.
-func (p *Pages) keep(tx *store.Tx, d document, page printed) (kept bool, err error) {
-	if n, err := tx.Exec(dropDocument, d.url, d.source, d.asOf, d.turn); err != nil || n == 0 {
+func (p *Pages) keep(tx *store.Tx, n *numbers, d document, page printed) (kept bool, err error) {
+	if dropped, err := tx.Exec(dropDocument, d.url, d.source, d.asOf, d.turn); err != nil || dropped == 0 {
 		return false, err // its next turn prints it
 	}
-	return p.settle(tx, d, page)
+	return p.settle(tx, n, d, page)
 }
 
 // settle puts the page in place of the one that stands, unless that one goes
 // before.
-func (p *Pages) settle(tx *store.Tx, d document, page printed) (kept bool, err error) {
+func (p *Pages) settle(tx *store.Tx, n *numbers, d document, page printed) (kept bool, err error) {
 	was, err := readLive(tx, d.url)
 	if err != nil && !store.NoRow(err) {
 		return false, err
 	}
-	return p.place(tx, d, page, was, err != nil)
+	return p.place(tx, n, d, page, was, err != nil)
 }
 
 // place is settle where it is known what stands; fresh says that nothing does.
-func (p *Pages) place(tx *store.Tx, d document, page printed, was live, fresh bool) (kept bool, err error) {
+func (p *Pages) place(tx *store.Tx, n *numbers, d document, page printed, was live, fresh bool) (kept bool, err error) {
 	if !fresh && !d.replaces(was) || fresh && d.doc.Item.Withdrawn && d.doc.URL == "" {
 		return false, nil
 	}
@@ -61,6 +61,9 @@ func (p *Pages) place(tx *store.Tx, d document, page printed, was live, fresh bo
 			return false, err
 		}
 	}
+	if was.change, err = n.next(); err != nil {
+		return false, err
+	}
 	stored := was.stored
 	if fresh || was.withdrawn || !bytes.Equal(was.hash, hash) {
 		stored = tx.Now().UnixMilli()
@@ -69,11 +72,7 @@ func (p *Pages) place(tx *store.Tx, d document, page printed, was live, fresh bo
 	if err := d.put(tx, was, page, stored); err != nil {
 		return false, err
 	}
-	if err := relate(tx, was.id, was.likeness, d.sketch); err != nil {
-		return false, err
-	}
-	tx.Emit(flow.PageChanged.Encode(flow.Change{URL: d.url, ID: was.id, AsOf: d.asOf, Withdrawn: d.doc.Item.Withdrawn}))
-	return true, nil
+	return true, relate(tx, was.id, was.likeness, d.sketch)
 }
 
 // replaces says whether the document goes before the page that stands. A source
@@ -94,7 +93,7 @@ func (d document) put(tx *store.Tx, was live, page printed, stored int64) error 
 	item := d.doc.Item
 	_, err := tx.Exec(putPage, d.url, was.id, d.doc.URL, link.Host(d.doc.URL), d.source, d.rank, d.asOf, item.Withdrawn,
 		was.hash, was.revision+1, item.Title, item.Language, page.picture, store.Millis(item.Published.Time),
-		store.Millis(item.Updated.Time), store.Millis(d.fetched), stored, now)
+		store.Millis(item.Updated.Time), store.Millis(d.fetched), stored, now, was.change)
 	if err != nil {
 		return err
 	}
@@ -109,8 +108,8 @@ func (d document) put(tx *store.Tx, was live, page printed, stored int64) error 
 	default:
 		_, err = tx.Exec(putBody, was.id, d.content, page.html)
 	}
-	if err != nil {
-		return err
+	if err != nil || name == "kept" && was.revision == 0 {
+		return err // api tells the first chapter of a batch from the page's id
 	}
 	line, err := json.Marshal(courant.Step{At: tx.Now(), Step: name, Note: fmt.Sprintf("revision %d", was.revision+1)})
 	if err != nil {

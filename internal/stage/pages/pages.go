@@ -52,6 +52,7 @@ func (p *Pages) Handlers() []bus.Handler {
 		flow.DocumentReady.Handle("pages", max(p.Config.Workers, 1), p.ready),
 		flow.BatchReady.Handle("pages", batchWorkers, p.batch),
 		flow.PageWanted.Handle("pages", 1, p.wanted),
+		flow.PageKept.Handle("pages", 1, p.kept),
 	}
 }
 
@@ -59,8 +60,13 @@ func (p *Pages) Handlers() []bus.Handler {
 func (p *Pages) Run(ctx context.Context) error {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
+	var tidied time.Time
 	for {
-		if err := errors.Join(p.sweep(ctx), p.sweepBatches(ctx)); err != nil && ctx.Err() == nil {
+		err := errors.Join(p.sweep(ctx), p.sweepBatches(ctx), p.number(ctx))
+		if err == nil && p.Store.Now().Sub(tidied) >= forgetEvery {
+			tidied, err = p.Store.Now(), p.forget(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
 			p.Log.Warn("documents wait for the next sweep", "error", err)
 		}
 		select {
@@ -107,8 +113,8 @@ func (p *Pages) ready(ctx context.Context, v flow.Version) error {
 		}
 	}
 	var kept bool
-	err = p.Store.Write(ctx, func(tx *store.Tx) (err error) {
-		kept, err = p.keep(tx, d, page)
+	err = p.change(ctx, func(tx *store.Tx, n *numbers) (err error) {
+		kept, err = p.keep(tx, n, d, page)
 		return err
 	})
 	if err != nil {

@@ -25,13 +25,13 @@ const (
 		($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) /*lock*/`
 	newestID = `SELECT COALESCE(MAX(id), 0) FROM pages`
 	putPage  = `INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture,
-			published, updated, fetched, stored, printed)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+			published, updated, fetched, stored, printed, change)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 		ON CONFLICT (url) DO UPDATE SET address = excluded.address, host = excluded.host, source = excluded.source,
 			rank = excluded.rank, as_of = excluded.as_of, withdrawn = excluded.withdrawn, hash = excluded.hash,
 			revision = excluded.revision, title = excluded.title, language = excluded.language, picture = excluded.picture,
 			published = excluded.published, updated = excluded.updated, fetched = excluded.fetched,
-			stored = excluded.stored, printed = excluded.printed`
+			stored = excluded.stored, printed = excluded.printed, change = excluded.change`
 	putBody = `INSERT INTO bodies (page, document, html) VALUES ($1, $2, $3)
 		ON CONFLICT (page) DO UPDATE SET document = excluded.document, html = excluded.html`
 	likePages = `SELECT CASE WHEN p.twin = 0 THEN p.id ELSE p.twin END, p.likeness FROM likenesses l JOIN pages p ON p.id = l.page
@@ -53,6 +53,16 @@ const (
 		ON CONFLICT (url, source) DO NOTHING`
 
 	wantedVersion = `SELECT url, source, as_of FROM pages WHERE url = $1`
+
+	newestNumber = `SELECT COALESCE(MAX(n), 0) FROM (SELECT MAX(change) AS n FROM pages WHERE change > 0
+		UNION ALL SELECT number FROM counts) AS all_of_them`
+	unnumbered = `SELECT id FROM pages WHERE change = 0 ORDER BY id LIMIT $1 /*skip*/`
+	numberPage = `UPDATE pages SET change = $2 WHERE id = $1`
+	putCount   = `INSERT INTO counts (name, number) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET number = excluded.number
+		WHERE counts.number < excluded.number`
+	longWithdrawn = `SELECT id, change FROM pages WHERE withdrawn AND change > 0 AND printed < $1 ORDER BY printed LIMIT $2 /*skip*/`
+	dropPage      = `DELETE FROM pages WHERE id = $1`
+	dropEvents    = `DELETE FROM events WHERE page = $1`
 
 	dropBody = `DELETE FROM bodies WHERE page = $1`
 	putEvent = `INSERT INTO events (page, as_of, at, trace) VALUES ($1, $2, $3, $4)

@@ -51,7 +51,7 @@ type catalogue struct {
 	double  int        // of them with an id that was there before
 }
 
-// offerState is what the source last said of an offer: the beginnings of digests.
+// offerState is what the source last said of an offer: parts of digests.
 type offerState struct {
 	hash, url uint64
 	before    bool // it was live before this reading
@@ -59,6 +59,9 @@ type offerState struct {
 }
 
 func begin(digest []byte) uint64 { return binary.BigEndian.Uint64(digest) }
+
+// place is what tells the addresses of one host apart.
+func place(url []byte) uint64 { return binary.BigEndian.Uint64(url[8:]) }
 
 // newCatalogue reads what is known of the source's offers.
 func (p *Parse) newCatalogue(ctx context.Context, d download) (*catalogue, error) {
@@ -73,7 +76,7 @@ func (p *Parse) newCatalogue(ctx context.Context, d download) (*catalogue, error
 			if err := rows.Scan(&key, &hash, &url, &withdrawn); err != nil {
 				return err
 			}
-			s := offerState{url: begin(url), before: !withdrawn}
+			s := offerState{url: place(url), before: !withdrawn}
 			if len(hash) >= 8 && !withdrawn {
 				s.hash = begin(hash)
 			}
@@ -149,7 +152,7 @@ func (c *catalogue) offer(o *courant.Offer) error {
 		return err
 	}
 	addr, digest := c.address(o, at)
-	moved := known && s.before && s.url != begin(digest[:])
+	moved := known && s.before && s.url != place(digest[:])
 	if known && s.hash == begin(hash) && !moved {
 		return c.progress()
 	}
@@ -159,7 +162,7 @@ func (c *catalogue) offer(o *courant.Offer) error {
 			return err
 		}
 	}
-	s.hash, s.url = begin(hash), begin(digest[:])
+	s.hash, s.url = begin(hash), place(digest[:])
 	c.byURL[s.url] = at
 	doc := courant.DocumentOf(addr, c.d.source.ID, o)
 	c.waits = append(c.waits, entry{item: doc.Item, offer: doc.Offer, key: key, url: digest, addr: addr, hash: hash})
@@ -195,7 +198,7 @@ func keyDigest(key [16]byte) uint64 {
 func (c *catalogue) address(o *courant.Offer, at int32) (string, [16]byte) {
 	if addr, err := link.Canonical(o.URL); err == nil {
 		digest := link.Digest(addr)
-		if owner, taken := c.byURL[begin(digest[:])]; !taken || owner == at {
+		if owner, taken := c.byURL[place(digest[:])]; !taken || owner == at {
 			return addr, digest
 		}
 	}

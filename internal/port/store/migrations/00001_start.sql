@@ -1,5 +1,6 @@
--- Times are milliseconds since 1970 in UTC, 0 for none. Digests are the first
--- 16 bytes of SHA-256. A column has one writer: the stage named beside it.
+-- Times are milliseconds since 1970 in UTC, 0 for none. Digests of addresses are
+-- 4 bytes of the SHA-256 of the host and 12 of that of the address; others its
+-- first 16. A column has one writer: the stage named beside it.
 
 -- What people registered (console, API, command line).
 CREATE TABLE sources (
@@ -165,12 +166,22 @@ CREATE TABLE pages (
   fetched   BIGINT NOT NULL,
   stored    BIGINT NOT NULL,             -- when this hash first went live
   printed   BIGINT NOT NULL,
+  change    BIGINT NOT NULL DEFAULT 0,   -- place of its newest change in the change feed; 0 until it has one
   likeness  BYTEA NOT NULL DEFAULT '',   -- of the text; see pages; empty if it is too short to tell
   twin      BIGINT NOT NULL DEFAULT 0    -- the first page with nearly the same text, by id; 0 if it is this one
 ) /*clustered*/;
 CREATE INDEX pages_source ON pages (source, id);
 CREATE INDEX pages_host ON pages (host, id);
+CREATE UNIQUE INDEX pages_change ON pages (change) WHERE change > 0;
+CREATE INDEX pages_unnumbered ON pages (id) WHERE change = 0;
+CREATE INDEX pages_withdrawn ON pages (printed) WHERE withdrawn;
 CREATE INDEX pages_twin ON pages (twin) WHERE twin <> 0;
+
+-- How far pages has counted.
+CREATE TABLE counts (
+  name   TEXT PRIMARY KEY,               -- changes: the newest number given; forgotten: withdrawals up to it are gone
+  number BIGINT NOT NULL
+);
 
 -- Where to look for texts that are nearly the same.
 CREATE TABLE likenesses (

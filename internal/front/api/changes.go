@@ -1,0 +1,235 @@
+package api
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/kit/web"
+	"github.com/courant-platform/courant/internal/port/bus"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// Change is the newest change of a page. Numbers grow; a page that changes again
+// gets a new number and leaves the old one, so that reading from 0 gives every
+// page once.
+type Change struct {
+	Number      int64        `json:"number"`
+	ID          int64        `json:"id,string"`
+	URL         string       `json:"url"`
+	Source      string       `json:"source"`
+	Title       string       `json:"title"`
+	Language    string       `json:"language"`
+	PublishedAt courant.Time `json:"published_at"`
+	StoredAt    courant.Time `json:"stored_at"`
+	Revision    int          `json:"revision"`
+	ContentHash string       `json:"content_hash"`
+	Withdrawn   bool         `json:"withdrawn"`
+}
+
+// Changes is a stretch of the change feed. Next is what to ask after the next
+// time.
+type Changes struct {
+	Changes []Change `json:"changes"`
+	Next    int64    `json:"next"`
+}
+
+const (
+	longestWait = time.Minute
+	mostWaiting = 1000
+	lookEvery   = 2 * time.Second  // for changes that no bell announced
+	beatEvery   = 15 * time.Second // a comment keeps proxies from closing a stream
+)
+
+// Handlers are what the front wants to hear.
+func (a *API) Handlers() []bus.Handler {
+	return []bus.Handler{flow.PageChanged.Listen(func(context.Context, flow.Changes) error {
+		a.changed.Ring()
+		return nil
+	})}
+}
+
+// Run lets go of those who wait when ctx ends.
+func (a *API) Run(ctx context.Context) error {
+	<-ctx.Done()
+	a.changed.Close()
+	return nil
+}
+
+// changesQuery is what is asked of the change feed.
+type changesQuery struct {
+	after int64
+	limit int
+	wait  time.Duration
+}
+
+func changesQueryOf(r *http.Request) (c changesQuery, err error) {
+	q := r.URL.Query()
+	if c.limit, _, err = bounds(q.Get("limit"), ""); err != nil {
+		return c, err
+	}
+	after := q.Get("after")
+	if id := r.Header.Get("Last-Event-ID"); id != "" {
+		after = id
+	}
+	if after != "" {
+		if c.after, err = strconv.ParseInt(after, 10, 64); err != nil || c.after < 0 {
+			return c, courant.Errorf(courant.Invalid, "after: %q is no number of a change", after)
+		}
+	}
+	if wait := q.Get("wait"); wait != "" {
+		if c.wait, err = waitOf(wait); err != nil {
+			return c, courant.Errorf(courant.Invalid, "wait: %q is no time from 0 to %s, such as 30s", wait, longestWait)
+		}
+	}
+	return c, nil
+}
+
+// waitOf reads 30s, or 30 for seconds.
+func waitOf(text string) (time.Duration, error) {
+	if n, err := strconv.Atoi(text); err == nil {
+		text = strconv.Itoa(n) + "s"
+	}
+	d, err := time.ParseDuration(text)
+	if err == nil && (d < 0 || d > longestWait) {
+		err = strconv.ErrRange
+	}
+	return d, err
+}
+
+// changes gives the changes after a number, as JSON at once or when there are
+// some, or as a stream of server-sent events.
+func (a *API) changes(w http.ResponseWriter, r *http.Request) (int, any, error) {
+	q, err := changesQueryOf(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	stream := strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+	if stream || q.wait > 0 {
+		if a.waiting.Add(1) > mostWaiting {
+			err = courant.Errorf(courant.Busy, "%d clients wait for changes already", mostWaiting)
+		}
+		defer a.waiting.Add(-1)
+	}
+	if err == nil && stream {
+		return a.stream(w, r, q)
+	}
+	out := Changes{Next: q.after}
+	for end := time.Now().Add(q.wait); err == nil; {
+		heard := a.changed.Heard()
+		if out, err = a.readChanges(r.Context(), q); err != nil || len(out.Changes) > 0 {
+			break
+		}
+		if left := time.Until(end); left <= 0 || a.changed.Closed() || !a.pause(r, heard, min(left, lookEvery)) {
+			break
+		}
+	}
+	return a.changesOrGone(w, out, err)
+}
+
+func (a *API) changesOrGone(w http.ResponseWriter, out Changes, err error) (int, any, error) {
+	if err == errBeginAgain {
+		web.FailWith(w, http.StatusGone, err.Error())
+		return 0, nil, nil
+	}
+	return http.StatusOK, out, err
+}
+
+// pause waits for a ring, a while, or the end of the request, of which it says
+// false.
+func (a *API) pause(r *http.Request, heard <-chan struct{}, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-heard:
+	case <-t.C:
+	case <-r.Context().Done():
+		return false
+	}
+	return true
+}
+
+// stream gives changes as they come, until the client or we end it.
+func (a *API) stream(w http.ResponseWriter, r *http.Request, q changesQuery) (int, any, error) {
+	heard := a.changed.Heard()
+	out, err := a.readChanges(r.Context(), q)
+	if err != nil {
+		return a.changesOrGone(w, out, err)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Accel-Buffering", "no")
+	c := http.NewResponseController(w)
+	said := time.Now()
+	for first := true; err == nil; first = false {
+		if len(out.Changes) > 0 || first || time.Since(said) >= beatEvery {
+			said = time.Now()
+			if err := writeEvents(w, c, out.Changes); err != nil {
+				return 0, nil, nil // the client has gone
+			}
+		}
+		if len(out.Changes) < q.limit && (a.changed.Closed() || !a.pause(r, heard, lookEvery)) {
+			break
+		}
+		q.after = out.Next
+		heard = a.changed.Heard()
+		out, err = a.readChanges(r.Context(), q)
+	}
+	return 0, nil, nil // after an error the client comes again with the last number
+}
+
+// writeEvents writes changes, or a comment where there are none.
+func writeEvents(w http.ResponseWriter, c *http.ResponseController, changes []Change) error {
+	if len(changes) == 0 {
+		if _, err := fmt.Fprint(w, ": still here\n\n"); err != nil {
+			return err
+		}
+	}
+	for i := range changes {
+		text, err := json.Marshal(&changes[i])
+		if err == nil {
+			_, err = fmt.Fprintf(w, "id: %d\nevent: change\ndata: %s\n\n", changes[i].Number, text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return c.Flush()
+}
+
+var errBeginAgain = courant.Errorf(courant.NotFound, "changes before that number are not kept, or it was never given: begin again after 0")
+
+// readChanges reads the changes after a number.
+func (a *API) readChanges(ctx context.Context, q changesQuery) (Changes, error) {
+	out := Changes{Changes: []Change{}, Next: q.after}
+	err := a.Store.Read(ctx, func(r store.Reader) error {
+		if q.after > 0 {
+			var oldest, newest int64
+			if err := r.Row(changeBounds).Scan(&oldest, &newest); err != nil {
+				return err
+			}
+			if q.after < oldest || q.after > newest {
+				return errBeginAgain
+			}
+		}
+		return r.Rows(func(rows store.Rows) error {
+			var c Change
+			var published, stored int64
+			var hash []byte
+			err := rows.Scan(&c.Number, &c.ID, &c.URL, &c.Source, &c.Title, &c.Language, &published, &stored, &c.Revision, &hash, &c.Withdrawn)
+			c.PublishedAt.Time, c.StoredAt.Time, c.ContentHash = store.Time(published), store.Time(stored), hex.EncodeToString(hash)
+			out.Changes, out.Next = append(out.Changes, c), c.Number
+			return err
+		}, readChanges, q.after, q.limit)
+	})
+	return out, err
+}

@@ -1,0 +1,155 @@
+package pages
+
+import (
+	"context"
+	"time"
+
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// numbers gives the changes of one transaction their places in the change feed:
+// who has read up to a number never misses one below it. Where transactions run
+// one at a time a change gets its number at once. Elsewhere they commit in another
+// order than they run, and one process numbers what has committed.
+type numbers struct {
+	tx     *store.Tx
+	serial bool
+	last   int64
+	any    bool
+}
+
+// next is the number of a change, 0 if it gets one later.
+func (n *numbers) next() (int64, error) {
+	n.any = true
+	if !n.serial {
+		return 0, nil
+	}
+	if n.last == 0 {
+		if err := n.tx.Row(newestNumber).Scan(&n.last); err != nil {
+			return 0, err
+		}
+	}
+	n.last++
+	return n.last, nil
+}
+
+// tell rings for what has changed.
+func (n *numbers) tell() {
+	switch {
+	case !n.any:
+	case n.serial:
+		n.tx.Emit(flow.PageChanged.Encode(flow.Changes{Newest: n.last}))
+	default:
+		n.tx.Emit(flow.PageKept.Encode(flow.Kept{}))
+	}
+}
+
+// change runs f in a transaction in which pages change.
+func (p *Pages) change(ctx context.Context, f func(*store.Tx, *numbers) error) error {
+	return p.Store.Write(ctx, func(tx *store.Tx) error {
+		n := numbers{tx: tx, serial: p.Store.Serial()}
+		if err := f(tx, &n); err != nil {
+			return err
+		}
+		n.tell()
+		return nil
+	})
+}
+
+const (
+	numberBatch = 1000
+	numberTime  = 15 * time.Second // of the right to number
+	forgetAfter = 90 * 24 * time.Hour
+	forgetEvery = time.Hour
+	forgetBatch = 500
+)
+
+func (p *Pages) kept(ctx context.Context, _ flow.Kept) error { return p.number(ctx) }
+
+// number numbers what has committed, unless another process does.
+func (p *Pages) number(ctx context.Context) error {
+	for !p.Store.Serial() {
+		n := 0
+		err := p.Store.Write(ctx, func(tx *store.Tx) (err error) {
+			n, err = p.numberSome(tx)
+			return err
+		})
+		if err != nil || n < numberBatch {
+			return err
+		}
+	}
+	return nil
+}
+
+// numberSome holds the lease's row until it commits, so that numbers commit in
+// their order.
+func (p *Pages) numberSome(tx *store.Tx) (int, error) {
+	l, err := tx.Take("changes", p.Owner, numberTime)
+	if err != nil || l.Epoch == 0 {
+		return 0, err
+	}
+	var ids []int64
+	err = tx.Rows(func(rows store.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, unnumbered, numberBatch)
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	var last int64
+	if err := tx.Row(newestNumber).Scan(&last); err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		last++
+		if _, err := tx.Exec(numberPage, id, last); err != nil {
+			return 0, err
+		}
+	}
+	if _, err := tx.Exec(putCount, "changes", last); err != nil {
+		return 0, err
+	}
+	tx.Emit(flow.PageChanged.Encode(flow.Changes{Newest: last}))
+	return len(ids), nil
+}
+
+// forget deletes what is left of pages that were withdrawn long ago. Who follows
+// the change feed from before that is told to begin again.
+func (p *Pages) forget(ctx context.Context) error {
+	for {
+		n := 0
+		err := p.Store.Write(ctx, func(tx *store.Tx) (err error) {
+			n, err = forgetSome(tx)
+			return err
+		})
+		if err != nil || n < forgetBatch {
+			return err
+		}
+	}
+}
+
+func forgetSome(tx *store.Tx) (n int, err error) {
+	var ids []int64
+	var newest int64
+	err = tx.Rows(func(rows store.Rows) error {
+		var id, change int64
+		err := rows.Scan(&id, &change)
+		ids, newest = append(ids, id), max(newest, change)
+		return err
+	}, longWithdrawn, tx.Now().Add(-forgetAfter).UnixMilli(), forgetBatch)
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	for _, id := range ids {
+		for _, drop := range []string{dropEvents, dropLikeness, dropPage} {
+			if _, err := tx.Exec(drop, id); err != nil {
+				return 0, err
+			}
+		}
+	}
+	_, err = tx.Exec(putCount, "forgotten", newest)
+	return len(ids), err
+}
