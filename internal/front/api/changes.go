@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -135,7 +136,7 @@ func (a *API) changes(w http.ResponseWriter, r *http.Request) (int, any, error) 
 }
 
 func (a *API) changesOrGone(w http.ResponseWriter, out Changes, err error) (int, any, error) {
-	if err == errBeginAgain {
+	if errors.Is(err, errBeginAgain) {
 		web.FailWith(w, http.StatusGone, err.Error())
 		return 0, nil, nil
 	}
