@@ -61,7 +61,7 @@ func TestAnOfferIsReadWhole(t *testing.T) {
 		<set-ids>s1,s2</set-ids><min-quantity>2</min-quantity><vat>VAT_20</vat><expiry>P1Y</expiry><adult>true</adult><year>2020</year></offer>`)
 	yes, no := true, false
 	want := courant.Offer{ID: "12", GroupID: "7", Type: "vendor.model", URL: "https://shop.example/p/12?a=1&b=2", Name: "Cup Acme M <1>",
-		Price: "1299.50", PriceFrom: true, OldPrice: "1500", Currency: "RUB", CategoryID: "2", Category: []string{"Home", "Cups & mugs"},
+		Price: "1299.50", PriceFrom: true, OldPrice: "1500", Currency: "RUB", CategoryID: "2", CategoryPath: []string{"1", "2"}, Category: []string{"Home", "Cups & mugs"},
 		Pictures: []string{"https://shop.example/1.jpg", "https://shop.example/2.jpg"}, Vendor: "Acme", VendorCode: "A-1", Model: "M <1>", TypePrefix: "Cup",
 		Description: "<h3>Good</h3><p>cup</p>", Barcodes: []string{"0012345678905", "4601546021298"},
 		Params:     []courant.Param{{Name: "Colour", Value: "red"}, {Name: "Colour", Value: "blue"}, {Name: "Volume", Value: "0.3", Unit: "l"}},
@@ -214,7 +214,7 @@ Line two</description><link>https://shop.example/a1</link><g:additional_image_li
 <g:google_product_category>201</g:google_product_category><g:product_type>Clothes &gt; Watches</g:product_type><g:color>White&#47;Yellow</g:color><g:size>44</g:size>
 <g:shipping><g:country>US</g:country><g:region>MA</g:region><g:service>Ground</g:service><g:price>6.49 USD</g:price></g:shipping><g:custom_label_0>x</g:custom_label_0>`
 	want := courant.Offer{ID: "A1", GroupID: "G", Available: true, URL: "https://shop.example/a1", Name: "Watch & strap", Price: "99.90", OldPrice: "105.29", Currency: "USD",
-		CategoryID: "Clothes > Watches", Category: []string{"Clothes", "Watches"}, Pictures: []string{"https://shop.example/1.jpg", "https://shop.example/2.jpg"},
+		CategoryID: "Clothes > Watches", CategoryPath: []string{"Clothes", "Clothes > Watches"}, Category: []string{"Clothes", "Watches"}, Pictures: []string{"https://shop.example/1.jpg", "https://shop.example/2.jpg"},
 		Vendor: "Acme", VendorCode: "M1", Description: "Line one<br>Line two", Barcodes: []string{"012"}, Params: []courant.Param{{Name: "color", Value: "White/Yellow"}, {Name: "size", Value: "44"}},
 		Condition: "refurbished", DeliveryOptions: []courant.Shipping{{Cost: "6.49 USD", Where: "US MA", Service: "Ground"}}}
 	for _, text := range []string{

@@ -78,7 +78,11 @@ func (r *reader) merchantOffer() bool {
 		path = d.googlePath
 	}
 	if path != "" {
-		o.CategoryID, o.Category = r.tree.named(path)
+		way := r.tree.named(path)
+		o.CategoryPath, o.Category = way.ids, way.names
+		if n := len(way.ids); n > 0 {
+			o.CategoryID = way.ids[n-1]
+		}
 	}
 	if o.Name == "" {
 		r.warn("offer-without-name", offset, raw, "offer "+o.ID+" has no title")

@@ -55,7 +55,8 @@ func (r *reader) finishOffer(d *ymlDraft) {
 	default:
 		o.Name = d.title
 	}
-	o.Category = r.tree.path(o.CategoryID)
+	way := r.tree.path(o.CategoryID)
+	o.CategoryPath, o.Category = way.ids, way.names
 	switch {
 	case o.Name == "":
 		r.here("offer-without-name", "offer "+o.ID+" has no name; add one, or a vendor and a model")

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/courant-platform/courant"
@@ -10,8 +11,11 @@ import (
 type tree struct {
 	list  []courant.Category
 	byID  map[string]int
-	paths map[string][]string
+	paths map[string]branch
 }
+
+// branch is the way from the root to a category. It is shared and does not change.
+type branch struct{ ids, names []string }
 
 // add takes a category; a later one with the same id is left out.
 func (t *tree) add(c courant.Category) bool {
@@ -28,52 +32,53 @@ func (t *tree) add(c courant.Category) bool {
 	return true
 }
 
-// path is the names from the root to a category; nil if the category is unknown.
-// A parent that is not there is left out, and a circle ends.
-func (t *tree) path(id string) []string {
+// path is the way from the root to a category; nothing if it is unknown. A parent
+// that is not there is left out, and a circle ends.
+func (t *tree) path(id string) branch {
 	if p, ok := t.paths[id]; ok {
 		return p
 	}
-	var names []string
+	var b branch
 	for at, depth := id, 0; depth < maxDepth; depth++ {
 		i, ok := t.byID[at]
 		if !ok {
 			break
 		}
-		names = append(names, t.list[i].Name)
+		b.ids, b.names = append(b.ids, t.list[i].ID), append(b.names, t.list[i].Name)
 		if at = t.list[i].Parent; at == id {
 			break
 		}
 	}
-	for i, j := 0, len(names)-1; i < j; i, j = i+1, j-1 {
-		names[i], names[j] = names[j], names[i]
-	}
+	slices.Reverse(b.ids)
+	slices.Reverse(b.names)
 	if t.paths == nil {
-		t.paths = map[string][]string{}
+		t.paths = map[string]branch{}
 	}
-	if names != nil {
-		t.paths[strings.Clone(id)] = names
+	if b.names != nil {
+		t.paths[strings.Clone(id)] = b
 	}
-	return names
+	return b
 }
 
-// named adds the categories of a path like "Clothing > Shoes" and returns the id
-// of the last, which is the path itself.
-func (t *tree) named(path string) (id string, names []string) {
+// named adds the categories of a path like "Clothing > Shoes"; the id of each is
+// the path to it.
+func (t *tree) named(path string) branch {
 	if known, ok := t.paths[path]; ok {
-		return path, known
+		return known
 	}
-	parent := ""
+	var b branch
+	id, parent := "", ""
 	for part := range strings.SplitSeq(path, ">") {
-		if part = line(part); part == "" || len(names) >= maxDepth {
+		if part = line(part); part == "" || len(b.names) >= maxDepth {
 			continue
 		}
-		names = append(names, part)
-		id = strings.Join(names, " > ")
+		b.names = append(b.names, part)
+		id = strings.Join(b.names, " > ")
+		b.ids = append(b.ids, id)
 		if _, ok := t.byID[id]; !ok {
 			t.add(courant.Category{ID: id, Parent: parent, Name: part})
 		}
 		parent = id
 	}
-	return id, names
+	return b
 }
