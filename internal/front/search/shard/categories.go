@@ -1,0 +1,66 @@
+package shard
+
+import (
+	"slices"
+	"strings"
+)
+
+// categories are the nodes that documents lie in. A node is its way of ids from
+// the root; what names it goes by beside the first one is a conflict.
+type categories struct {
+	dict         // ways: ids with \x00 after each
+	nodes []node // by number; 0 is no category
+}
+
+type node struct {
+	ids, names []string // from the root
+	other      string   // another name that a source gives the last id
+	docs       int      // alive ones
+	from, to   uint32   // its documents in the sorted part
+}
+
+// node is the number of a way, 0 if it is empty.
+func (c *categories) node(ids, names []string) uint32 {
+	if len(c.nodes) == 0 {
+		c.nodes = make([]node, 1)
+	}
+	if len(ids) == 0 {
+		return 0
+	}
+	id := c.id(strings.Join(ids, "\x00") + "\x00")
+	if int(id) == len(c.nodes) {
+		c.nodes = append(c.nodes, node{ids: slices.Clone(ids), names: slices.Clone(names)})
+	}
+	n := &c.nodes[id]
+	if a, b := last(n.names), last(names); a != b && n.other == "" {
+		n.other = b
+	}
+	return id
+}
+
+func last(texts []string) string {
+	if len(texts) == 0 {
+		return ""
+	}
+	return texts[len(texts)-1]
+}
+
+// within says of each node whether it is the category or below it.
+func (c *categories) within(category string) []bool {
+	in := make([]bool, len(c.nodes))
+	for i := range c.nodes {
+		in[i] = slices.Contains(c.nodes[i].ids, category)
+	}
+	return in
+}
+
+// order is the numbers of the nodes so that those of one branch are beside each
+// other.
+func (c *categories) order() []uint32 {
+	all := make([]uint32, len(c.nodes))
+	for i := range all {
+		all[i] = uint32(i)
+	}
+	slices.SortFunc(all, func(a, b uint32) int { return strings.Compare(c.name(a), c.name(b)) })
+	return all
+}

@@ -1,0 +1,68 @@
+// Package shard is the part of the search index that one shard holds in memory:
+// documents in the order of category and quality, the words, properties and
+// filters by which they are found, and the ranking of those that match.
+//
+// It promises that a filter is never cut: what matches is counted exactly whatever
+// share of it is ranked. It does no I/O.
+package shard
+
+import (
+	"hash/maphash"
+	"strings"
+	"time"
+)
+
+// Doc is a document as the index takes it.
+type Doc struct {
+	ID     int64  // of the page
+	Source string // short name
+	Offer  string // id of the offer within its source; "" for a page that is none
+	URL    string
+	Title  string
+	Words  string // the text by which it is found
+	// Category is the way from the root: ids, and the names beside them.
+	Category, CategoryNames []string
+	Vendor, Group           string
+	Language, Currency      string
+	Price, OldPrice         int64 // hundredths; 0 for none
+	Available               bool
+	Regions                 Regions
+	Published               time.Time
+	Params                  []Param
+	// Signals are the numbers that rank it, NaN where it has none, in the order of
+	// Config.Signals.
+	Signals []float32
+	// Pictures is how many it has; Length how long its text is, in bytes.
+	Pictures, Length int
+}
+
+// Param is a property that can be filtered by.
+type Param struct{ Name, Value string }
+
+// same is a digest of what an update in place cannot change.
+func (d *Doc) same(seed maphash.Seed) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	put := func(texts ...string) {
+		for _, t := range texts {
+			h.WriteString(t)
+			h.WriteByte(0)
+		}
+		h.WriteByte(1)
+	}
+	put(d.Source, d.Offer, d.URL, d.Title, d.Words, d.Vendor, d.Group, d.Language, d.Currency, d.Regions.String())
+	put(d.Category...)
+	put(d.CategoryNames...)
+	for _, p := range d.Params {
+		put(p.Name, p.Value)
+	}
+	return h.Sum64()
+}
+
+// record is what is kept of the texts that an answer shows.
+func (d *Doc) record(dst []byte) []byte {
+	for _, t := range []string{d.Offer, d.URL, d.Title} {
+		dst = append(append(dst, strings.ReplaceAll(t, "\x00", " ")...), 0)
+	}
+	return dst
+}

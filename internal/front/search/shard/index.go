@@ -1,0 +1,233 @@
+package shard
+
+import (
+	"hash/maphash"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/courant-platform/courant/internal/front/search/words"
+)
+
+// Config is what an index must know before its first document.
+type Config struct {
+	Signals []string // params that rank offers, such as Rating
+	Model   *Model
+	Now     func() time.Time
+}
+
+// index is the documents. Those below sorted lie in the order of category and
+// prior; what came later lies behind them as it came.
+type index struct {
+	Config
+	seed   maphash.Seed
+	sorted uint32
+	at     map[int64]uint32 // by page
+
+	id        []int64
+	same      []uint64
+	record    []uint32 // where its texts begin
+	texts     []byte
+	source    []uint32
+	vendor    []uint32
+	category  []uint32
+	region    []uint32
+	group     []uint64
+	language  []uint32
+	published []int64 // seconds
+	price     []int64
+	old       []int64
+	prior     []float32
+	own       []float32 // signals, pictures and length of each document
+	bins      []byte    // the model's stored rows, a block of documents after the other
+
+	alive, available, offers set
+	dead                     int
+
+	sources, vendors, languages dict
+	regions                     regionSets
+	categories                  categories
+	stats                       []stat // by category
+	groups                      map[uint64]groupStat
+	words                       vocabulary
+	params                      params
+}
+
+// regionSets numbers what offers say of their regions.
+type regionSets struct {
+	dict
+	sets []Regions
+}
+
+func (r *regionSets) number(set Regions) uint32 {
+	id := r.id(set.String())
+	for len(r.sets) <= int(id) {
+		r.sets = append(r.sets, set)
+	}
+	return id
+}
+
+// with says of each number whether a region is in it.
+func (r *regionSets) with(region int) []bool {
+	in := make([]bool, len(r.sets))
+	for i, s := range r.sets {
+		in[i] = s.Has(region)
+	}
+	return in
+}
+
+func newIndex(c Config) *index {
+	return &index{Config: c, seed: maphash.MakeSeed(), at: map[int64]uint32{}, groups: map[uint64]groupStat{}}
+}
+
+// ownNumbers is how many numbers of its own a document brings to the ranking.
+func (x *index) ownNumbers() int { return len(x.Signals) + 2 }
+
+// size is how many documents there are, dead ones included.
+func (x *index) size() int { return len(x.id) }
+
+// put takes a document, or a new version of one.
+func (x *index) put(d *Doc) {
+	same := d.same(x.seed)
+	if doc, ok := x.at[d.ID]; ok {
+		if x.same[doc] == same {
+			x.change(doc, d)
+			return
+		}
+		x.kill(doc)
+	}
+	doc := x.push(d, same)
+	x.at[d.ID] = doc
+	x.index(doc, d)
+	x.setBins(doc)
+}
+
+// drop takes a document out, if it is there.
+func (x *index) drop(page int64) {
+	if doc, ok := x.at[page]; ok {
+		delete(x.at, page)
+		x.kill(doc)
+	}
+}
+
+func (x *index) kill(doc uint32) {
+	x.alive.drop(doc)
+	x.dead++
+	x.categories.nodes[x.category[doc]].docs--
+}
+
+// change writes what may change in place.
+func (x *index) change(doc uint32, d *Doc) {
+	x.price[doc], x.old[doc], x.published[doc] = d.Price, d.OldPrice, d.Published.Unix()
+	x.available.put(doc, d.Available)
+	copy(x.own[int(doc)*x.ownNumbers():], x.numbers(d))
+	x.setBins(doc)
+}
+
+func (x *index) numbers(d *Doc) []float32 {
+	n := make([]float32, 0, x.ownNumbers())
+	for i := range x.Signals {
+		v := float32(math.NaN())
+		if i < len(d.Signals) {
+			v = d.Signals[i]
+		}
+		n = append(n, v)
+	}
+	return append(n, float32(d.Pictures), float32(d.Length))
+}
+
+// push appends a document's columns.
+func (x *index) push(d *Doc, same uint64) uint32 {
+	doc := uint32(len(x.id))
+	x.id = append(x.id, d.ID)
+	x.same = append(x.same, same)
+	x.record = append(x.record, uint32(len(x.texts)))
+	x.texts = d.record(x.texts)
+	x.source = append(x.source, x.sources.id(d.Source))
+	x.vendor = append(x.vendor, x.vendors.id(d.Vendor))
+	category := x.categories.node(d.Category, d.CategoryNames)
+	x.categories.nodes[category].docs++
+	x.category = append(x.category, category)
+	x.region = append(x.region, x.regions.number(d.Regions))
+	x.group = append(x.group, GroupKey(d))
+	x.language = append(x.language, x.languages.id(d.Language))
+	x.published = append(x.published, d.Published.Unix())
+	x.price, x.old = append(x.price, d.Price), append(x.old, d.OldPrice)
+	x.prior = append(x.prior, 0)
+	x.own = append(x.own, x.numbers(d)...)
+	for _, s := range []*set{&x.alive, &x.available, &x.offers} {
+		s.grow(len(x.id))
+	}
+	x.alive.add(doc)
+	x.available.put(doc, d.Available)
+	x.offers.put(doc, d.Offer != "")
+	return doc
+}
+
+// index notes the words and properties of a new document.
+func (x *index) index(doc uint32, d *Doc) {
+	words.Each(d.Words, func(w []byte) bool {
+		x.words.add(w, doc)
+		return true
+	})
+	for _, p := range d.Params {
+		x.params.add(p, doc)
+	}
+}
+
+// GroupKey names the model that an offer is one of: 0 for none. Shops number
+// their groups alike, so that vendor and category have to agree.
+func GroupKey(d *Doc) uint64 {
+	if d.Group == "" || d.Offer == "" {
+		return 0
+	}
+	const prime, start = 1099511628211, 14695981039346656037 // FNV-1a
+	h := uint64(start)
+	for _, t := range []string{d.Group, strings.ToLower(d.Vendor), last(d.Category)} {
+		for i := range len(t) {
+			h = (h ^ uint64(t[i])) * prime
+		}
+		h *= prime
+	}
+	return max(h, 1)
+}
+
+// textsOf are offer id, address and title of a document.
+func (x *index) textsOf(doc uint32) (offer, url, title string) {
+	rest := unsafe.String(unsafe.SliceData(x.texts[x.record[doc]:]), len(x.texts)-int(x.record[doc]))
+	offer, rest, _ = strings.Cut(rest, "\x00")
+	url, rest, _ = strings.Cut(rest, "\x00")
+	title, _, _ = strings.Cut(rest, "\x00")
+	return strings.Clone(offer), strings.Clone(url), strings.Clone(title)
+}
+
+// params are the properties of offers.
+type params struct {
+	postings
+	numbers map[string][]number // by name: the values that are numbers
+}
+
+type number struct {
+	value float64
+	id    uint32
+}
+
+// add notes a property. Names and values are compared in lower case.
+func (p *params) add(q Param, doc uint32) {
+	name, value := strings.ToLower(strings.TrimSpace(q.Name)), strings.ToLower(strings.TrimSpace(q.Value))
+	if name == "" || value == "" {
+		return
+	}
+	key := name + "\x00" + value
+	known := p.find(key)
+	id := p.id(key)
+	if v, err := strconv.ParseFloat(value, 64); known == 0 && err == nil {
+		if p.numbers == nil {
+			p.numbers = map[string][]number{}
+		}
+		p.numbers[name] = append(p.numbers[name], number{v, id})
+	}
+	p.postings.add(id, doc)
+}

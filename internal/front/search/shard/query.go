@@ -1,0 +1,288 @@
+package shard
+
+import (
+	"math"
+	"strings"
+	"time"
+)
+
+// Query is what is asked of a shard.
+type Query struct {
+	Words []Word // all of them; none asks for everything that the filters let through
+	Exact bool   // words as they are and their synonyms, no other forms
+	Near  bool   // also words with slips
+
+	Category  string // an id; what is below it counts
+	Source    string
+	Language  string
+	Vendors   []string // any of them
+	Params    []Filter // all of them
+	PriceMin  int64    // hundredths; 0 for no bound, as for PriceMax
+	PriceMax  int64
+	Available bool
+	Region    int // 0 for no filter
+	Kind      Kind
+
+	Sort    Sort
+	Top     int  // how many hits are wanted
+	Grouped bool // of the offers of one model only the best
+	Share   float64
+	Person  Person
+	Explain bool // hits with their features
+}
+
+// Word is a word of a query, folded, with the words that mean the same.
+type Word struct {
+	Text     string
+	Synonyms []string
+}
+
+// Filter lets through what has one of the values of a property.
+type Filter struct {
+	Name   string
+	Values []Value
+}
+
+// Value is a text or a range of numbers whose ends belong to it.
+type Value struct {
+	Text   string
+	Range  bool
+	Lo, Hi float64
+}
+
+// Kind is which documents are asked for.
+type Kind int
+
+// The kinds.
+const (
+	All Kind = iota
+	Offers
+	Pages
+)
+
+// Sort is the order of hits.
+type Sort int
+
+// The orders.
+const (
+	Relevance Sort = iota
+	Cheapest
+	Dearest
+	Newest
+)
+
+// Person is what is known of who asks; NaN where it is not.
+type Person struct {
+	Segment               int     // -1 for none
+	Budget, Thrift, Haste float32 // of mean 0, of 0 to 1
+}
+
+// Nobody is a person of whom nothing is known.
+func Nobody() Person {
+	n := float32(math.NaN())
+	return Person{Segment: -1, Budget: n, Thrift: n, Haste: n}
+}
+
+// Answer is what a shard found. Matched, Relaxed and Facets are exact whatever
+// the share.
+type Answer struct {
+	Matched       int // have all words as they are
+	Relaxed       int // more that have them in other forms
+	Considered    int // of both, ranked
+	Scored        int // of those, by the whole model
+	ShareUsed     float64
+	Hits          []Hit
+	Facets        Facets // of what matched; of the relaxed ones where nothing did
+	Conflicts     []Conflict
+	FeatureNames  []string // with Explain
+	Docs, Version int
+}
+
+// Hit is a document that was found.
+type Hit struct {
+	ID         int64
+	Score      float64
+	Relaxed    bool
+	Source     string
+	Offer      string
+	URL, Title string
+	Vendor     string
+	Price, Old int64
+	Available  bool
+	Published  time.Time
+	Group      uint64
+	Others     int // offers of its model that matched and are not shown
+	Features   []float32
+}
+
+// Conflict is a category that sources call by different names.
+type Conflict struct{ ID, Name, Other string }
+
+// space is working space that queries use again.
+type space struct {
+	exact, relaxed, part, more set
+	counts                     []uint8
+	vendors, nodes             []uint32
+}
+
+// clear makes a set empty and large enough.
+func (x *index) clear(s *set) set {
+	n := (x.size() + 63) / 64
+	if cap(*s) < n {
+		*s = make(set, n, n+n/4)
+	}
+	*s = (*s)[:n]
+	clear(*s)
+	return *s
+}
+
+// match finds what has all words, and what has them only in other forms, within
+// the filters.
+func (x *index) match(q *Query, s *space) (exact, relaxed set) {
+	exact = x.clear(&s.exact)
+	if len(q.Words) == 0 {
+		copy(exact, x.alive)
+		x.filter(q, exact, s)
+		return exact, nil
+	}
+	copy(exact, x.alive)
+	for _, w := range q.Words {
+		part := x.clear(&s.part)
+		x.each(w, part.list)
+		exact.and(part)
+	}
+	if !q.Exact {
+		relaxed = x.clear(&s.relaxed)
+		copy(relaxed, x.alive)
+		for _, w := range q.Words {
+			part := x.clear(&s.part)
+			x.each(w, part.list)
+			x.eachForm(w, q.Near, part.list)
+			relaxed.and(part)
+		}
+		for i := range relaxed {
+			relaxed[i] &^= exact[i]
+		}
+		x.filter(q, relaxed, s)
+	}
+	x.filter(q, exact, s)
+	return exact, relaxed
+}
+
+// each calls f with the documents of a word and of its synonyms.
+func (x *index) each(w Word, f func([]uint32)) {
+	f(x.words.of(x.words.find(w.Text)))
+	for _, other := range w.Synonyms {
+		f(x.words.of(x.words.find(other)))
+	}
+}
+
+// eachForm calls f with the documents of other forms of a word.
+func (x *index) eachForm(w Word, near bool, f func([]uint32)) {
+	for _, id := range x.words.forms(w.Text) {
+		f(x.words.of(id))
+	}
+	for _, other := range w.Synonyms {
+		for _, id := range x.words.forms(other) {
+			f(x.words.of(id))
+		}
+	}
+	if near {
+		for _, id := range x.words.near(w.Text, slips(w.Text)) {
+			f(x.words.of(id))
+		}
+	}
+}
+
+// filter drops what a filter does not let through: first what whole sets say, then
+// what has to be looked up for each document.
+func (x *index) filter(q *Query, in set, s *space) {
+	if q.Category != "" {
+		x.inCategory(q.Category, in, s)
+	}
+	if q.Available {
+		in.and(x.available)
+	}
+	if q.Kind == Offers {
+		in.and(x.offers)
+	}
+	for _, f := range q.Params {
+		x.withParam(f, in, s)
+	}
+	for _, keep := range x.tests(q) {
+		in.keep(keep)
+	}
+}
+
+// inCategory drops what is in none of the category's nodes.
+func (x *index) inCategory(category string, in set, s *space) {
+	within := x.categories.within(category)
+	part := x.clear(&s.more)
+	for i, is := range within {
+		if n := &x.categories.nodes[i]; is {
+			part.span(n.from, n.to)
+		}
+	}
+	for doc := x.sorted; int(doc) < x.size(); doc++ {
+		if within[x.category[doc]] {
+			part.add(doc)
+		}
+	}
+	in.and(part)
+}
+
+// withParam drops what has none of a property's values.
+func (x *index) withParam(f Filter, in set, s *space) {
+	part := x.clear(&s.more)
+	name := strings.ToLower(strings.TrimSpace(f.Name))
+	for _, v := range f.Values {
+		if !v.Range {
+			part.list(x.params.of(x.params.find(name + "\x00" + strings.ToLower(strings.TrimSpace(v.Text)))))
+			continue
+		}
+		for _, n := range x.params.numbers[name] {
+			if v.Lo <= n.value && n.value <= v.Hi {
+				part.list(x.params.of(n.id))
+			}
+		}
+	}
+	in.and(part)
+}
+
+// tests are the filters that look at each document.
+func (x *index) tests(q *Query) (all []func(doc uint32) bool) {
+	add := func(on bool, test func(uint32) bool) {
+		if on {
+			all = append(all, test)
+		}
+	}
+	vendors := map[uint32]bool{}
+	for _, v := range q.Vendors {
+		if id := x.vendors.find(v); id != 0 {
+			vendors[id] = true
+		}
+	}
+	one := uint32(math.MaxUint32)
+	for id := range vendors {
+		one = id
+	}
+	add(len(q.Vendors) > 0 && len(vendors) < 2, func(d uint32) bool { return x.vendor[d] == one })
+	add(len(vendors) > 1, func(d uint32) bool { return vendors[x.vendor[d]] })
+	if q.Region != 0 {
+		in := x.regions.with(q.Region)
+		add(true, func(d uint32) bool { return in[x.region[d]] })
+	}
+	most := q.PriceMax
+	if most == 0 {
+		most = math.MaxInt64
+	}
+	add(q.PriceMin != 0 || q.PriceMax != 0, func(d uint32) bool {
+		p := x.price[d]
+		return p > 0 && q.PriceMin <= p && p <= most
+	})
+	source, language := x.sources.find(q.Source), x.languages.find(q.Language)
+	add(q.Source != "", func(d uint32) bool { return source != 0 && x.source[d] == source })
+	add(q.Language != "", func(d uint32) bool { return language != 0 && x.language[d] == language })
+	add(q.Kind == Pages, func(d uint32) bool { return !x.offers.has(d) })
+	return all
+}
