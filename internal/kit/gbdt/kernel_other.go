@@ -1,0 +1,15 @@
+//go:build !amd64 || purego || noasm
+
+package gbdt
+
+// packed is what a kernel keeps beside the trees.
+type packed struct{}
+
+// kernels are those that this machine can run, the best one first.
+func kernels() []kernel {
+	return []kernel{{"portable", portable, plainPack}}
+}
+
+func compress(to []byte, n int, from []byte, half int, docs uint64) {
+	compressPlain(to, n, from, half, docs)
+}
