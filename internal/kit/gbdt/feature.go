@@ -38,20 +38,3 @@ func (f *Feature) Bin(v Value) uint8 {
 	below, _ := slices.BinarySearch(f.Borders, x)
 	return uint8(below)
 }
-
-// cut is the bin that a split's documents lie above.
-func (s *split) cut() uint8 {
-	if s.feature.Categorical {
-		return 0
-	}
-	at, _ := slices.BinarySearch(s.feature.Borders, s.border)
-	return uint8(at)
-}
-
-// column tells rows apart.
-type column struct {
-	flat     int
-	category Value
-}
-
-func (f *Feature) column() column { return column{f.Flat, f.Category} }

@@ -24,6 +24,7 @@ const mostDepth = 8
 type Model struct {
 	trees       []tree
 	scale, bias float64
+	features    map[int]Feature // by flat index, each without a category
 	width       int
 }
 
@@ -33,10 +34,13 @@ type tree struct {
 	leaves []float64
 }
 
-// split holds for a number above its border, or for its feature's category.
+// split holds for a number above its border, or for its category.
 type split struct {
-	feature Feature
-	border  float32
+	flat        int32 // where the value stands
+	border      float32
+	category    Value
+	categorical bool
+	nan         bool // whether it holds for NaN
 }
 
 // Value is the value of one feature: a number, or the hash of a category.
@@ -80,7 +84,7 @@ func (m *Model) finish(sum float64) float64 { return float64(m.scale*sum) + m.bi
 func (t *tree) value(values []Value) float64 {
 	leaf := 0
 	for i := range t.splits {
-		if s := &t.splits[i]; s.holds(values[s.feature.Flat]) {
+		if s := &t.splits[i]; s.holds(values[s.flat]) {
 			leaf |= 1 << i
 		}
 	}
@@ -88,9 +92,9 @@ func (t *tree) value(values []Value) float64 {
 }
 
 func (s *split) holds(v Value) bool {
-	if s.feature.Categorical {
-		return v == s.feature.Category
+	if s.categorical {
+		return v == s.category
 	}
 	x := v.number()
-	return x > s.border || s.feature.nan && x != x
+	return x > s.border || s.nan && x != x
 }

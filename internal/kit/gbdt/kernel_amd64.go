@@ -28,7 +28,7 @@ var hasVBMI = sync.OnceValue(func() bool {
 
 // kernels are those that this machine can run, the best one first.
 func kernels() []kernel {
-	all := []kernel{{"portable", portable, plainPack}}
+	all := []kernel{{"portable", portable, packWords}}
 	if hasVBMI() {
 		all = append([]kernel{{"avx512vbmi", vbmi, packVBMI}}, all...)
 	}
@@ -36,7 +36,10 @@ func kernels() []kernel {
 }
 
 // packed is what a kernel keeps beside the trees.
-type packed struct{ trees []packedTree }
+type packed struct {
+	words []wordTree
+	trees []packedTree
+}
 
 // packedTree is a tree as the assembly reads it: four lines of cache. The leaves
 // fill one register for their low bytes and one for their high ones.
@@ -55,7 +58,8 @@ type packedCut struct {
 }
 
 func packVBMI(trees []rankTree) packed {
-	p := packed{make([]packedTree, len(trees))}
+	p := packWords(trees)
+	p.trees = make([]packedTree, len(trees))
 	for i, t := range trees {
 		if t.deep() {
 			continue

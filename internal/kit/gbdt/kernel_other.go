@@ -3,11 +3,11 @@
 package gbdt
 
 // packed is what a kernel keeps beside the trees.
-type packed struct{}
+type packed struct{ words []wordTree }
 
 // kernels are those that this machine can run, the best one first.
 func kernels() []kernel {
-	return []kernel{{"portable", portable, plainPack}}
+	return []kernel{{"portable", portable, packWords}}
 }
 
 func compress(to []byte, n int, from []byte, half int, docs uint64) {

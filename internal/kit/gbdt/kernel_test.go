@@ -18,26 +18,18 @@ type shape struct {
 
 // randomModel draws a model: numbers with each treatment of NaN, and categories.
 func randomModel(r *rand.Rand, s shape) *Model {
-	m := &Model{scale: 1, width: s.features}
+	m := &Model{scale: 1, width: s.features, features: map[int]Feature{}}
 	if s.wild {
 		m.scale, m.bias = r.NormFloat64(), 100*r.NormFloat64()
 	}
-	features := make([]Feature, s.features)
-	for i := range features {
-		features[i] = randomFeature(r, i, s)
+	for i := range s.features {
+		m.features[i] = randomFeature(r, i, s)
 	}
 	for range s.trees {
 		depth := s.leastDepth + r.IntN(s.mostDeep-s.leastDepth+1)
 		t := tree{leaves: make([]float64, 1<<depth)}
 		for range depth {
-			f := features[r.IntN(len(features))]
-			cut := split{feature: f}
-			if f.Categorical {
-				cut.feature.Category = Integer(r.Int64N(3))
-			} else {
-				cut.border = f.Borders[r.IntN(len(f.Borders))]
-			}
-			t.splits = append(t.splits, cut)
+			t.splits = append(t.splits, randomSplit(r, m.features[r.IntN(s.features)]))
 		}
 		size := 1.0
 		if s.wild {
@@ -49,6 +41,13 @@ func randomModel(r *rand.Rand, s shape) *Model {
 		m.trees = append(m.trees, t)
 	}
 	return m
+}
+
+func randomSplit(r *rand.Rand, f Feature) split {
+	if f.Categorical {
+		return split{flat: int32(f.Flat), categorical: true, category: Integer(r.Int64N(3))}
+	}
+	return split{flat: int32(f.Flat), nan: f.nan, border: f.Borders[r.IntN(len(f.Borders))]}
 }
 
 func randomFeature(r *rand.Rand, flat int, s shape) Feature {
@@ -71,8 +70,8 @@ func randomValues(r *rand.Rand, m *Model) []Value {
 	values := make([]Value, m.width)
 	for i := range m.trees {
 		for _, s := range m.trees[i].splits {
-			if s.feature.Categorical {
-				values[s.feature.Flat] = Integer(r.Int64N(4))
+			if s.categorical {
+				values[s.flat] = Integer(r.Int64N(4))
 				continue
 			}
 			x := float32(r.NormFloat64())
@@ -84,7 +83,7 @@ func randomValues(r *rand.Rand, m *Model) []Value {
 			case 2:
 				x = math.Nextafter32(s.border, 9)
 			}
-			values[s.feature.Flat] = Number(x)
+			values[s.flat] = Number(x)
 		}
 	}
 	return values

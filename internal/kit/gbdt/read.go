@@ -79,7 +79,7 @@ func (j *modelJSON) model() (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{scale: scale, bias: bias, width: known.width}
+	m := &Model{scale: scale, bias: bias, features: known.all, width: known.width}
 	for i, t := range *j.Trees {
 		read, err := t.tree(known)
 		if err != nil {
@@ -114,15 +114,15 @@ func scaleAndBias(j []json.RawMessage) (scale, bias float64, err error) {
 	return scale, each[0], nil
 }
 
-// known are the features that splits may name, by their index within their kind.
+// known are the features that splits may name, by their index within their
+// kind, and all by their flat index.
 type known struct {
-	floats, categories map[int]Feature
-	taken              map[int]bool // flat indexes
-	width              int
+	floats, categories, all map[int]Feature
+	width                   int
 }
 
 func (j *featuresJSON) known() (*known, error) {
-	k := &known{floats: map[int]Feature{}, categories: map[int]Feature{}, taken: map[int]bool{}}
+	k := &known{floats: map[int]Feature{}, categories: map[int]Feature{}, all: map[int]Feature{}}
 	for _, f := range j.Floats {
 		nan, err := holdsForNaN(f.NaN)
 		if err == nil {
@@ -147,11 +147,13 @@ func (k *known) add(to map[int]Feature, index int, f Feature) error {
 	if f.Flat < 0 || f.Flat > mostFlat {
 		return fmt.Errorf("flat index %d is not between 0 and %d", f.Flat, mostFlat)
 	}
-	if _, twice := to[index]; twice || k.taken[f.Flat] {
-		return fmt.Errorf("index %d or flat index %d is another feature's too", index, f.Flat)
+	if _, twice := to[index]; twice {
+		return fmt.Errorf("index %d is given twice", index)
 	}
-	to[index] = f
-	k.taken[f.Flat] = true
+	if _, twice := k.all[f.Flat]; twice {
+		return fmt.Errorf("flat index %d is given twice", f.Flat)
+	}
+	to[index], k.all[f.Flat] = f, f
 	k.width = max(k.width, f.Flat+1)
 	return nil
 }
@@ -211,7 +213,7 @@ func (j *splitJSON) split(k *known) (split, error) {
 		if _, ok := slices.BinarySearch(f.Borders, j.Border); !ok {
 			return split{}, fmt.Errorf("%v is no border of %q", j.Border, f.Name)
 		}
-		return split{feature: f, border: j.Border}, nil
+		return split{flat: int32(f.Flat), border: j.Border, nan: f.nan}, nil
 	case "OneHotFeature":
 		f, ok := k.categories[j.Category]
 		if !ok {
@@ -220,8 +222,7 @@ func (j *splitJSON) split(k *known) (split, error) {
 		if j.Value < math.MinInt32 || j.Value > math.MaxUint32 {
 			return split{}, fmt.Errorf("%d is no hash of a category", j.Value)
 		}
-		f.Category = Value(uint32(j.Value))
-		return split{feature: f}, nil
+		return split{flat: int32(f.Flat), category: Value(uint32(j.Value)), categorical: true}, nil
 	}
 	return split{}, fmt.Errorf("%q is not read, only FloatFeature and OneHotFeature", j.Type)
 }

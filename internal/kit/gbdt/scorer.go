@@ -68,13 +68,16 @@ func Compile(m *Model, computed func(Feature) bool) (*Scorer, error) {
 	rows := map[column]cut{}
 	for i := range m.trees {
 		var cuts []cut
-		for j := range m.trees[i].splits {
-			split := &m.trees[i].splits[j]
-			if n := len(split.feature.Borders); n > mostBorders {
-				return nil, fmt.Errorf("compile model: %q has %d borders, more than %d", split.feature.Name, n, mostBorders)
+		for _, split := range m.trees[i].splits {
+			f := m.features[int(split.flat)]
+			f.Category = split.category
+			if n := len(f.Borders); n > mostBorders {
+				return nil, fmt.Errorf("compile model: %q has %d borders, more than %d", f.Name, n, mostBorders)
 			}
-			c := s.rowOf(&split.feature, rows, computed)
-			c.above = split.cut()
+			c := s.rowOf(&f, rows, computed)
+			if !split.categorical {
+				c.above = f.Bin(Number(split.border)) // which lies on its border, not above
+			}
 			cuts = append(cuts, c)
 		}
 		s.trees = append(s.trees, rankTree{cuts: cuts})
@@ -87,9 +90,16 @@ func Compile(m *Model, computed func(Feature) bool) (*Scorer, error) {
 	return s, nil
 }
 
+// column tells rows apart.
+type column struct {
+	flat     int
+	category Value
+}
+
 // rowOf finds the row of a feature, the next one if this is its first use.
 func (s *Scorer) rowOf(f *Feature, rows map[column]cut, computed func(Feature) bool) cut {
-	c, ok := rows[f.column()]
+	at := column{f.Flat, f.Category}
+	c, ok := rows[at]
 	switch {
 	case ok:
 	case computed != nil && computed(*f):
@@ -99,7 +109,7 @@ func (s *Scorer) rowOf(f *Feature, rows map[column]cut, computed func(Feature) b
 		c = cut{row: int32(len(s.stored))}
 		s.stored = append(s.stored, *f)
 	}
-	rows[f.column()] = c
+	rows[at] = c
 	return c
 }
 
@@ -239,9 +249,8 @@ func (s *Scorer) Exact(b Block, doc int) float64 {
 	for i := range s.trees {
 		leaf := 0
 		for j, c := range s.trees[i].cuts {
-			if parts[c.part][int(c.row)*BlockSize+doc] > c.above {
-				leaf |= 1 << j
-			}
+			bin := parts[c.part][int(c.row)*BlockSize+doc]
+			leaf |= int(uint(int(c.above)-int(bin))>>63) << (j & 7) // without a branch that nobody foresees
 		}
 		sum += s.model.trees[i].leaves[leaf]
 	}
