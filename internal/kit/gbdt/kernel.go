@@ -8,11 +8,7 @@ type kernel struct {
 	name string
 	// add adds a run of trees.
 	add func(s *Scorer, scores *Scores, b *parts, from, to int)
-	// pack brings trees into the kernel's own form.
-	pack func([]rankTree) packed
 }
-
-func plainPack([]rankTree) packed { return packed{} }
 
 // reference adds trees document by document. Tests hold the others to it.
 func reference(s *Scorer, scores *Scores, b *parts, from, to int) {

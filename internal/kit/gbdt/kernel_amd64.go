@@ -28,17 +28,17 @@ var hasVBMI = sync.OnceValue(func() bool {
 
 // kernels are those that this machine can run, the best one first.
 func kernels() []kernel {
-	all := []kernel{{"portable", portable, packWords}}
+	all := []kernel{{"portable", portable}}
 	if hasVBMI() {
-		all = append([]kernel{{"avx512vbmi", vbmi, packVBMI}}, all...)
+		all = append([]kernel{{"avx512vbmi", vbmi}}, all...)
 	}
 	return all
 }
 
-// packed is what a kernel keeps beside the trees.
+// packed are the trees in the forms of the kernels.
 type packed struct {
 	words []wordTree
-	trees []packedTree
+	trees []packedTree // only where there is AVX-512 VBMI
 }
 
 // packedTree is a tree as the assembly reads it: four lines of cache. The leaves
@@ -57,8 +57,11 @@ type packedCut struct {
 	above uint32 // in each byte
 }
 
-func packVBMI(trees []rankTree) packed {
-	p := packWords(trees)
+func pack(trees []rankTree) packed {
+	p := packed{words: packWords(trees)}
+	if !hasVBMI() {
+		return p
+	}
 	p.trees = make([]packedTree, len(trees))
 	for i, t := range trees {
 		if t.deep() {

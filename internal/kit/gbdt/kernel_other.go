@@ -2,12 +2,14 @@
 
 package gbdt
 
-// packed is what a kernel keeps beside the trees.
+// packed are the trees in the form of the portable kernel.
 type packed struct{ words []wordTree }
+
+func pack(trees []rankTree) packed { return packed{packWords(trees)} }
 
 // kernels are those that this machine can run, the best one first.
 func kernels() []kernel {
-	return []kernel{{"portable", portable, packWords}}
+	return []kernel{{"portable", portable}}
 }
 
 func compress(to []byte, n int, from []byte, half int, docs uint64) {

@@ -127,7 +127,7 @@ func check(t *testing.T, seed uint64, s shape) {
 		start := want
 		reference(scorer, &want, &parts{b.Stored, b.Computed}, span[0], span[1])
 		for _, k := range kernels() {
-			scorer.kernel, scorer.packed = k, k.pack(scorer.trees)
+			scorer.kernel = k
 			got := start
 			scorer.Score(&got, b, span[0], span[1])
 			if got != want {
@@ -137,8 +137,13 @@ func check(t *testing.T, seed uint64, s shape) {
 	}
 	var scores Scores
 	scorer.Score(&scores, b, 0, s.trees)
+	exacts := make([]float64, BlockSize)
+	scorer.ExactAll(exacts, b)
 	for doc, values := range docs {
 		exact := m.Predict(values)
+		if exacts[doc] != exact {
+			t.Fatalf("seed %d, %+v: exact %v among others, predicted %v", seed, s, exacts[doc], exact)
+		}
 		if got := scorer.Exact(b, doc); got != exact {
 			t.Fatalf("seed %d, %+v: exact %v, predicted %v", seed, s, got, exact)
 		}

@@ -18,6 +18,7 @@ type wordTree struct {
 	// is there so that any byte is an index.
 	leaves *[1 << mostDepth]uint16
 	depth  int
+	flips  uint8 // bits of a leaf's number that are the wrong way round
 }
 
 // wordCut compares eight bins x, as (low bits of x^flip + add | x^flip) has a
@@ -37,7 +38,7 @@ func newWordCut(c cut) wordCut {
 	return w
 }
 
-func packWords(trees []rankTree) packed {
+func packWords(trees []rankTree) []wordTree {
 	total := 1 << mostDepth
 	for i := range trees {
 		total += len(trees[i].leaves)
@@ -45,18 +46,17 @@ func packWords(trees []rankTree) packed {
 	p := make([]wordTree, len(trees))
 	leaves := make([]uint16, total)
 	for i, t := range trees {
-		flips := 0
 		for j, c := range t.cuts {
 			p[i].cuts[j] = newWordCut(c)
-			flips |= int(p[i].cuts[j].flip&1) << j
+			p[i].flips |= uint8(p[i].cuts[j].flip&1) << j
 		}
 		for j, leaf := range t.leaves {
-			leaves[j^flips] = leaf
+			leaves[j^int(p[i].flips)] = leaf
 		}
 		p[i].depth, p[i].leaves = len(t.cuts), (*[1 << mostDepth]uint16)(leaves)
 		leaves = leaves[len(t.leaves):]
 	}
-	return packed{words: p}
+	return p
 }
 
 // portable adds trees one after the other: first the numbers of the leaves of

@@ -86,7 +86,7 @@ func Compile(m *Model, computed func(Feature) bool) (*Scorer, error) {
 		return nil, fmt.Errorf("compile model: %w", err)
 	}
 	s.runs()
-	s.packed = s.kernel.pack(s.trees)
+	s.packed = pack(s.trees)
 	return s, nil
 }
 
@@ -255,4 +255,25 @@ func (s *Scorer) Exact(b Block, doc int) float64 {
 		sum += s.model.trees[i].leaves[leaf]
 	}
 	return s.model.finish(sum)
+}
+
+// ExactAll is Exact for the first documents of a block, as many as dst is long:
+// cheaper for more than a few.
+func (s *Scorer) ExactAll(dst []float64, b Block) {
+	dst = dst[:min(len(dst), BlockSize)]
+	clear(dst)
+	parts := &parts{b.Stored, b.Computed}
+	for i := range s.packed.words {
+		t := &s.packed.words[i]
+		var leaf [words]uint64
+		t.number(&leaf, parts)
+		leaves, shift := s.model.trees[i].leaves, mostDepth-t.depth
+		for doc := range dst {
+			number := uint8(leaf[doc/lanes]>>(doc%lanes*lanes)) >> shift
+			dst[doc] += leaves[number^t.flips]
+		}
+	}
+	for doc := range dst {
+		dst[doc] = s.model.finish(dst[doc])
+	}
 }
