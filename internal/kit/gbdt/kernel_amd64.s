@@ -140,6 +140,9 @@ leaves:
 	VZEROUPPER
 	RET
 
+// AHEAD is how far before its use a row is asked for.
+#define AHEAD 4096
+
 // func compressRows(to *byte, n int, from *byte, rows int, docs uint64)
 //
 // A whole register is written where it fits into the row, which spoils only
@@ -157,6 +160,8 @@ TEXT ·compressRows(SB), NOSPLIT, $0-40
 	ADDQ  CX, DI
 
 front:
+	PREFETCHT0  AHEAD(SI)
+	PREFETCHT0  AHEAD+64(SI)
 	VMOVDQU8    (SI), Z0
 	VPCOMPRESSB Z0, K1, Z1
 	VMOVDQU8    Z1, (DI)
@@ -178,6 +183,8 @@ behind:
 	KMOVQ   DX, K2
 
 next:
+	PREFETCHT0  AHEAD(SI)
+	PREFETCHT0  AHEAD+64(SI)
 	VMOVDQU8    (SI), Z0
 	VPCOMPRESSB Z0, K1, Z1
 	VMOVDQU8    64(DI), Z2
