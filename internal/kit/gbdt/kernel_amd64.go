@@ -86,7 +86,8 @@ func vbmi(s *Scorer, scores *Scores, b *parts, from, to int) {
 		portable(s, scores, b, from, to)
 		return
 	}
-	addRun(scores, unsafe.SliceData(b[0]), unsafe.SliceData(b[1]), &s.packed.trees[from], to-from)
+	addRun(scores, unsafe.SliceData(b.rows[0]), unsafe.SliceData(b.rows[1]), &s.packed.trees[from], to-from, b.ahead, b.lines)
+	b.ahead += (to - from) * b.lines * 64
 }
 
 func compress(to []byte, n int, from []byte, half int, docs uint64) {
@@ -98,10 +99,11 @@ func compress(to []byte, n int, from []byte, half int, docs uint64) {
 	compressRows(&to[0], n, &from[half*64], rows, docs)
 }
 
-// addRun adds n trees to the scores of 128 documents.
+// addRun adds n trees to the scores of 128 documents. With each it asks the
+// memory for some lines of 64 bytes, from ahead bytes behind the begin of stored.
 //
 //go:noescape
-func addRun(scores *Scores, stored, computed *byte, trees *packedTree, n int)
+func addRun(scores *Scores, stored, computed *byte, trees *packedTree, n, ahead, lines int)
 
 // compressRows copies the documents of a set from 64 bytes of each row behind
 // the first n bytes of a row, where there must be room.

@@ -56,16 +56,19 @@ DATA turns<>+112(SB)/8, $14
 DATA turns<>+120(SB)/8, $15
 GLOBL turns<>(SB), RODATA|NOPTR, $128
 
-// func addRun(scores *Scores, stored, computed *byte, trees *packedTree, n int)
+// func addRun(scores *Scores, stored, computed *byte, trees *packedTree, n, ahead, lines int)
 //
 // Z2, Z3: leaf numbers of documents 0-63 and 64-127. Z8 to Z11: sums in words,
 // eight documents of a half in turns. Z16 to Z21: the bits of a leaf's number.
-// BX: where the pointers to the parts are.
-TEXT ·addRun(SB), NOSPLIT, $0-40
+// BX: where the pointers to the parts are. R10: what to ask for next.
+TEXT ·addRun(SB), NOSPLIT, $0-56
 	MOVQ         scores+0(FP), DI
 	LEAQ         stored+8(FP), BX
 	MOVQ         trees+24(FP), SI
 	MOVQ         n+32(FP), CX
+	MOVQ         stored+8(FP), R10
+	ADDQ         ahead+40(FP), R10
+	MOVQ         lines+48(FP), R11
 	MOVL         $0x01010101, AX
 	VPBROADCASTD AX, Z16
 	VPADDB       Z16, Z16, Z17
@@ -79,6 +82,17 @@ TEXT ·addRun(SB), NOSPLIT, $0-40
 	VPXORQ       Z11, Z11, Z11
 
 tree:
+	MOVQ  R11, AX
+	TESTQ AX, AX
+	JZ    number
+
+ask:
+	PREFETCHT0 (R10)
+	ADDQ       $64, R10
+	DECQ       AX
+	JNZ        ask
+
+number:
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
 	MOVQ   packedTree_depth(SI), AX

@@ -125,7 +125,7 @@ func check(t *testing.T, seed uint64, s shape) {
 	for _, span := range [][2]int{{0, s.trees}, {from, s.trees}, {0, from}, {from, from}, {from, min(from+1, s.trees)}} {
 		want := wrongOnPurpose(r)
 		start := want
-		reference(scorer, &want, &parts{b.Stored, b.Computed}, span[0], span[1])
+		reference(scorer, &want, &parts{rows: [2][]byte{b.Stored, b.Computed}}, span[0], span[1])
 		for _, k := range kernels() {
 			scorer.kernel = k
 			got := start

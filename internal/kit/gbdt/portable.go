@@ -82,7 +82,7 @@ func (t *wordTree) number(leaf *[words]uint64, b *parts) {
 	}
 }
 
-func (b *parts) row(c *wordCut) *[BlockSize]byte { return (*[BlockSize]byte)(b[c.part&1][c.row:]) }
+func (b *parts) row(c *wordCut) *[BlockSize]byte { return (*[BlockSize]byte)(b.rows[c.part&1][c.row:]) }
 
 func push(leaf *[words]uint64, row *[BlockSize]byte, c *wordCut) {
 	for i := range leaf {

@@ -215,11 +215,10 @@ func (s *Scorer) Kernel() string { return s.kernel.name }
 // Score adds the trees [from, to) to the scores of a block's documents. The
 // block must have the Rows that the first to trees need.
 func (s *Scorer) Score(scores *Scores, b Block, from, to int) {
-	rows := s.prefix[to].rows
-	parts := &parts{b.Stored[:rows[0]*BlockSize], b.Computed[:rows[1]*BlockSize]}
+	parts := s.parts(b, from, to)
 	for from < to {
 		end := min(to, s.trees[from].end)
-		s.kernel.add(s, scores, parts, from, end)
+		s.kernel.add(s, scores, &parts, from, end)
 		from = end
 	}
 }
@@ -262,11 +261,11 @@ func (s *Scorer) Exact(b Block, doc int) float64 {
 func (s *Scorer) ExactAll(dst []float64, b Block) {
 	dst = dst[:min(len(dst), BlockSize)]
 	clear(dst)
-	parts := &parts{b.Stored, b.Computed}
+	parts := s.parts(b, 0, len(s.trees))
 	for i := range s.packed.words {
 		t := &s.packed.words[i]
 		var leaf [words]uint64
-		t.number(&leaf, parts)
+		t.number(&leaf, &parts)
 		leaves, shift := s.model.trees[i].leaves, mostDepth-t.depth
 		for doc := range dst {
 			number := uint8(leaf[doc/lanes]>>(doc%lanes*lanes)) >> shift
