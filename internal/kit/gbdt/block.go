@@ -60,6 +60,9 @@ func (b Block) Append(n int, from Block, docs Mask) (left Mask) {
 
 // lowest are at most n of a word's bits, from the lowest on.
 func lowest(word uint64, n int) uint64 {
+	if bits.OnesCount64(word) <= n {
+		return word
+	}
 	rest := word
 	for range n {
 		rest &= rest - 1

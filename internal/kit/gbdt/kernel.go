@@ -26,6 +26,10 @@ type kernel struct {
 	add func(s *Scorer, scores *Scores, b *parts, from, to int)
 }
 
+// Kernel is the name of the kernel that scores on this machine: "avx512vbmi", or
+// "portable".
+func Kernel() string { return kernels()[0].name }
+
 // reference adds trees document by document. Tests hold the others to it.
 func reference(s *Scorer, scores *Scores, b *parts, from, to int) {
 	for doc := range scores {

@@ -1,6 +1,7 @@
 package gbdt
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -130,7 +131,7 @@ func (s *Scorer) quantise() error {
 		s.prefix = append(s.prefix, p)
 	}
 	if total := p.size + spread + math.Abs(s.model.bias); math.IsInf(total, 0) || math.IsNaN(total) {
-		return fmt.Errorf("its leaves are too large")
+		return errors.New("its leaves are too large to be added")
 	}
 	return nil
 }
@@ -208,9 +209,6 @@ func (s *Scorer) Rows(trees int) (stored, computed int) {
 	r := s.prefix[trees].rows
 	return r[0], r[1]
 }
-
-// Kernel is the name of the kernel that Score runs.
-func (s *Scorer) Kernel() string { return s.kernel.name }
 
 // Score adds the trees [from, to) to the scores of a block's documents. The
 // block must have the Rows that the first to trees need.
