@@ -32,10 +32,15 @@ func randomScores(r *rand.Rand, blocks int) ([]Scores, []Mask) {
 func members(scores []Scores, among []Mask) []int32 {
 	var out []int32
 	for i := range scores {
-		for j, v := range scores[i] {
-			if among[i][j/64]>>(j%64)&1 == 1 {
-				out = append(out, v)
-			}
+		out = append(out, chosen(scores[i][:], among[i])...)
+	}
+	return out
+}
+
+func chosen[T any](row []T, docs Mask) (out []T) {
+	for i, v := range row {
+		if docs[i/64]>>(i%64)&1 == 1 {
+			out = append(out, v)
 		}
 	}
 	return out
@@ -96,11 +101,7 @@ func TestDocumentsAreCopiedBehindOneAnother(t *testing.T) {
 			}
 			for i := range want {
 				row := slices.Concat(from.Stored, from.Computed)[i*BlockSize:]
-				for doc := range BlockSize {
-					if taken[doc/64]>>(doc%64)&1 == 1 {
-						want[i] = append(want[i], row[doc])
-					}
-				}
+				want[i] = append(want[i], chosen(row[:BlockSize], taken)...)
 			}
 			n += taken.Count()
 		}
