@@ -1,0 +1,166 @@
+package gbdt
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// The models of the benchmarks: 1,000 trees of depth 6 over 256 features.
+const (
+	benchTrees    = 1000
+	benchFeatures = 256
+)
+
+func benchModel(b *testing.B) (*rand.Rand, *Model, *Scorer) {
+	b.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	m := randomModel(r, shape{trees: benchTrees, features: benchFeatures, leastDepth: 6, mostDeep: 6, borders: 255})
+	s, err := Compile(m, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return r, m, s
+}
+
+// noise fills blocks with bins, all in one piece as an index holds them.
+func noise(r *rand.Rand, s *Scorer, blocks int) []Block {
+	row := len(s.stored) * BlockSize
+	all := make([]byte, blocks*row)
+	for i := range all {
+		all[i] = byte(r.Uint32())
+	}
+	out := make([]Block, blocks)
+	for i := range out {
+		out[i].Stored = all[i*row : (i+1)*row]
+	}
+	return out
+}
+
+// perTree reports nanoseconds per document and tree.
+func perTree(b *testing.B, docs, trees int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(docs*trees), "ns/doc/tree")
+}
+
+func BenchmarkPredict(b *testing.B) {
+	r, m, _ := benchModel(b)
+	docs := make([][]Value, 64)
+	for i := range docs {
+		docs[i] = randomValues(r, m)
+	}
+	for b.Loop() {
+		for _, values := range docs {
+			m.Predict(values)
+		}
+	}
+	perTree(b, len(docs), benchTrees)
+}
+
+func BenchmarkExact(b *testing.B) {
+	r, _, s := benchModel(b)
+	block := noise(r, s, 1)[0]
+	for b.Loop() {
+		for doc := range BlockSize {
+			s.Exact(block, doc)
+		}
+	}
+	perTree(b, BlockSize, benchTrees)
+}
+
+func BenchmarkExactAll(b *testing.B) {
+	r, _, s := benchModel(b)
+	block := noise(r, s, 1)[0]
+	dst := make([]float64, BlockSize)
+	for b.Loop() {
+		s.ExactAll(dst, block)
+	}
+	perTree(b, BlockSize, benchTrees)
+}
+
+func BenchmarkScore(b *testing.B) {
+	all := append(kernels(), kernel{"reference", reference})
+	for _, k := range all {
+		b.Run(k.name, func(b *testing.B) {
+			r, _, s := benchModel(b)
+			s.kernel = k
+			block := noise(r, s, 1)[0]
+			var scores Scores
+			for b.Loop() {
+				scores = Scores{}
+				s.Score(&scores, block, 0, benchTrees)
+			}
+			perTree(b, BlockSize, benchTrees)
+		})
+	}
+}
+
+// The query of a leaf category: 50,000 documents.
+const benchDocs = 50_000
+
+func benchQuery(b *testing.B, run func(s *Scorer, blocks []Block)) {
+	for _, k := range kernels() {
+		b.Run(k.name, func(b *testing.B) {
+			r, _, s := benchModel(b)
+			s.kernel = k
+			blocks := noise(r, s, (benchDocs+BlockSize-1)/BlockSize)
+			for b.Loop() {
+				run(s, blocks)
+			}
+			perTree(b, benchDocs, benchTrees)
+		})
+	}
+}
+
+func BenchmarkQueryAllTrees(b *testing.B) {
+	benchQuery(b, func(s *Scorer, blocks []Block) {
+		scores := make([]Scores, len(blocks))
+		for i := range blocks {
+			s.Score(&scores[i], blocks[i], 0, benchTrees)
+		}
+	})
+}
+
+// 12 trees on all, all trees on the best tenth, all exactly on 60.
+func BenchmarkQueryCascade(b *testing.B) {
+	benchQuery(b, func(s *Scorer, blocks []Block) {
+		const first, kept, last = 12, benchDocs / 10, 60
+		scores, among := make([]Scores, len(blocks)), make([]Mask, len(blocks))
+		for i := range blocks {
+			s.Score(&scores[i], blocks[i], 0, first)
+			among[i] = FirstOf(benchDocs - i*BlockSize)
+		}
+		best, among := gather(s, blocks, scores, among, kept)
+		scores = make([]Scores, len(best))
+		for i := range best {
+			s.Score(&scores[i], best[i], 0, benchTrees)
+		}
+		best, among = gather(s, best, scores, among, last)
+		exact := make([]float64, BlockSize)
+		for i := range best {
+			s.ExactAll(exact[:among[i].Count()], best[i])
+		}
+	})
+}
+
+// gather copies the best n documents into blocks of their own.
+func gather(s *Scorer, blocks []Block, scores []Scores, among []Mask, n int) ([]Block, []Mask) {
+	threshold := Threshold(scores, among, n)
+	row := len(s.stored) * BlockSize
+	var best []Block
+	count := 0
+	for i := range blocks {
+		left := scores[i].AtLeast(threshold, among[i])
+		for left.Count() > 0 {
+			if count/BlockSize == len(best) {
+				best = append(best, Block{Stored: make([]byte, row)})
+			}
+			before := left.Count()
+			left = best[count/BlockSize].Append(count%BlockSize, blocks[i], left)
+			count += before - left.Count()
+		}
+	}
+	sets := make([]Mask, len(best))
+	for i := range sets {
+		sets[i] = FirstOf(count - i*BlockSize)
+	}
+	return best, sets
+}

@@ -1,0 +1,88 @@
+package gbdt
+
+import "math/bits"
+
+// BlockSize is how many documents a block has.
+const BlockSize = 128
+
+// Block is the bins of 128 documents: one row of 128 bytes for each feature,
+// in the order of Scorer.Stored and Scorer.Computed. There are two parts, for
+// what is stored with the documents and what is computed for a query, because
+// then neither is copied and a kernel still finds a row by an addition; a slice
+// of pointers, one a row, would have to be filled for each block.
+type Block struct{ Stored, Computed []byte }
+
+// Scores are the scores of a block's documents.
+type Scores [BlockSize]int32
+
+// Mask is a set of a block's documents: document i is bit i%64 of word i/64.
+type Mask [BlockSize / 64]uint64
+
+// FirstOf is the set of a block's first n documents.
+func FirstOf(n int) Mask {
+	return Mask{ones(n), ones(n - 64)}
+}
+
+// ones is a word whose n lowest bits are set, for any n.
+func ones(n int) uint64 { return ^(^uint64(0) << max(0, n)) }
+
+// Count is how many documents a set has.
+func (m Mask) Count() int { return bits.OnesCount64(m[0]) + bits.OnesCount64(m[1]) }
+
+// AtLeast is the set of those documents among some whose score reaches a threshold.
+func (s *Scores) AtLeast(threshold int32, among Mask) Mask {
+	for i := range among {
+		var reached uint64
+		for j := range 64 {
+			below := uint64(int64(s[i*64+j])-int64(threshold)) >> 63
+			reached |= (below ^ 1) << j
+		}
+		among[i] &= reached
+	}
+	return among
+}
+
+// Append copies documents of another block behind the first n of b, as many as
+// there is room for, and returns those that are left. Rows are copied that both
+// blocks have.
+func (b Block) Append(n int, from Block, docs Mask) (left Mask) {
+	for half := range docs {
+		for docs[half] != 0 && n < BlockSize {
+			now := lowest(docs[half], BlockSize-n)
+			compress(b.Stored, n, from.Stored, half, now)
+			compress(b.Computed, n, from.Computed, half, now)
+			docs[half] &^= now
+			n += bits.OnesCount64(now)
+		}
+	}
+	return docs
+}
+
+// lowest are at most n of a word's bits, from the lowest on.
+func lowest(word uint64, n int) uint64 {
+	if bits.OnesCount64(word) <= n {
+		return word
+	}
+	rest := word
+	for range n {
+		rest &= rest - 1
+	}
+	return word &^ rest
+}
+
+// compressPlain copies the documents of a set, of one half of a block, behind the first n.
+func compressPlain(to []byte, n int, from []byte, half int, docs uint64) {
+	var at [64]uint8
+	count := 0
+	for ; docs != 0; docs &= docs - 1 {
+		at[count] = uint8(half*64 + bits.TrailingZeros64(docs))
+		count++
+	}
+	for len(to) >= BlockSize && len(from) >= BlockSize {
+		target, source := to[n:BlockSize], from[:BlockSize]
+		for i, j := range at[:count] {
+			target[i] = source[j]
+		}
+		to, from = to[BlockSize:], from[BlockSize:]
+	}
+}

@@ -1,0 +1,147 @@
+package gbdt_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/courant-platform/courant/internal/kit/gbdt"
+)
+
+// fixture is a file that training/fixtures.py has written: CatBoost is the judge.
+type fixture struct {
+	Model       json.RawMessage
+	Rows        [][]cell
+	Predictions []float64
+
+	name string
+}
+
+// cell reads a value as the script writes it.
+type cell struct{ gbdt.Value }
+
+func (c *cell) UnmarshalJSON(text []byte) error {
+	var number float32
+	if json.Unmarshal(text, &number) == nil {
+		c.Value = gbdt.Number(number)
+		return nil
+	}
+	var word string
+	if json.Unmarshal(text, &word) == nil {
+		number, err := strconv.ParseFloat(word, 32)
+		c.Value = gbdt.Number(float32(number))
+		return err
+	}
+	var category struct{ Category any }
+	if err := json.Unmarshal(text, &category); err != nil {
+		return err
+	}
+	switch v := category.Category.(type) {
+	case string:
+		c.Value = gbdt.Category(v)
+	case float64:
+		c.Value = gbdt.Integer(int64(v))
+	}
+	return nil
+}
+
+// fixtures reads all files with predictions.
+func fixtures(t testing.TB) []fixture {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/*.json")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no fixtures", err)
+	}
+	var all []fixture
+	for _, path := range paths {
+		f := fixture{name: strings.TrimSuffix(filepath.Base(path), ".json")}
+		if strings.HasPrefix(f.name, "refused") || f.name == "hashes" {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, &f); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+func (f *fixture) read(t testing.TB) *gbdt.Model {
+	t.Helper()
+	m, err := gbdt.Read(f.Model)
+	if err != nil {
+		t.Fatalf("%s: %v", f.name, err)
+	}
+	return m
+}
+
+func (f *fixture) row(i int) []gbdt.Value {
+	row := make([]gbdt.Value, len(f.Rows[i]))
+	for j, c := range f.Rows[i] {
+		row[j] = c.Value
+	}
+	return row
+}
+
+func TestPredictionsAreCatBoosts(t *testing.T) {
+	for _, f := range fixtures(t) {
+		t.Run(f.name, func(t *testing.T) {
+			m := f.read(t)
+			for i, want := range f.Predictions {
+				got := m.Predict(f.row(i))
+				if math.Abs(got-want) > 1e-12*max(1, math.Abs(want)) {
+					t.Errorf("row %d: %v, CatBoost says %v", i, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestHashesAreCatBoosts(t *testing.T) {
+	text, err := os.ReadFile("testdata/hashes.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []struct {
+		Name string
+		Hash uint32
+	}
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 30 {
+		t.Fatalf("only %d hashes", len(all))
+	}
+	for _, h := range all {
+		if got := gbdt.Category(h.Name); uint32(got) != h.Hash {
+			t.Errorf("%q has %d, CatBoost says %d", h.Name, got, h.Hash)
+		}
+	}
+	if gbdt.Integer(-1) != gbdt.Category("-1") {
+		t.Error("an integer is not its decimal form")
+	}
+}
+
+func TestOtherModelsAreRefusedInOneSentence(t *testing.T) {
+	for name, want := range map[string]string{
+		"refused_lossguide":  "read model: its trees are not oblivious; train it with grow_policy=SymmetricTree",
+		"refused_multiclass": "read model: scale_and_bias has 3 biases: only models of one value are read",
+		"refused_ctr":        `read model: tree 1: split 1: "OnlineCtr" is not read, only FloatFeature and OneHotFeature`,
+	} {
+		text, err := os.ReadFile("testdata/" + name + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := gbdt.Read(text); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

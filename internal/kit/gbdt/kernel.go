@@ -1,0 +1,47 @@
+package gbdt
+
+// parts are the rows of a block, cut to what the trees need, and what a kernel
+// may ask the memory for meanwhile: so many lines of 64 bytes with each tree,
+// from some way behind the begin of the stored rows.
+type parts struct {
+	rows         [2][]byte
+	ahead, lines int
+}
+
+// parts cuts a block for the trees [from, to). The next block is likely to lie
+// behind this one, and to be wanted for the same trees.
+func (s *Scorer) parts(b Block, from, to int) parts {
+	rows := s.prefix[to].rows
+	p := parts{rows: [2][]byte{b.Stored[:rows[0]*BlockSize], b.Computed[:rows[1]*BlockSize]}}
+	if n := to - from; n > 0 {
+		p.ahead, p.lines = len(b.Stored), (rows[0]*BlockSize/64+n-1)/n
+	}
+	return p
+}
+
+// kernel is a way to add trees. All kernels give the same integers.
+type kernel struct {
+	name string
+	// add adds a run of trees.
+	add func(s *Scorer, scores *Scores, b *parts, from, to int)
+}
+
+// Kernel is the name of the kernel that scores on this machine: "avx512vbmi", or
+// "portable".
+func Kernel() string { return kernels()[0].name }
+
+// reference adds trees document by document. Tests hold the others to it.
+func reference(s *Scorer, scores *Scores, b *parts, from, to int) {
+	for doc := range scores {
+		for i := from; i < to; i++ {
+			t := &s.trees[i]
+			leaf := 0
+			for j, c := range t.cuts {
+				if b.rows[c.part][int(c.row)*BlockSize+doc] > c.above {
+					leaf |= 1 << j
+				}
+			}
+			scores[doc] += int32(t.leaves[leaf])
+		}
+	}
+}

@@ -1,0 +1,116 @@
+//go:build !purego && !noasm
+
+package gbdt
+
+import (
+	"sync"
+	"unsafe"
+)
+
+// hasVBMI says whether the processor and the system have what kernel_amd64.s
+// needs: AVX-512 F, BW, VBMI and VBMI2 (Intel since Ice Lake, AMD since Zen 4).
+var hasVBMI = sync.OnceValue(func() bool {
+	const (
+		osxsave    = 1 << 27            // leaf 1, ECX
+		f, bw      = 1 << 16, 1 << 30   // leaf 7, EBX
+		vbmi, two  = 1 << 1, 1 << 6     // leaf 7, ECX
+		savesState = 1<<1 | 1<<2 | 7<<5 // XCR0: XMM, YMM, opmask, ZMM
+	)
+	if highest, _, _ := cpuid(0); highest < 7 {
+		return false
+	}
+	if _, _, c := cpuid(1); c&osxsave == 0 || xgetbv()&savesState != savesState {
+		return false
+	}
+	_, b, c := cpuid(7)
+	return b&f != 0 && b&bw != 0 && c&vbmi != 0 && c&two != 0
+})
+
+// kernels are those that this machine can run, the best one first.
+func kernels() []kernel {
+	all := []kernel{{"portable", portable}}
+	if hasVBMI() {
+		all = append([]kernel{{"avx512vbmi", vbmi}}, all...)
+	}
+	return all
+}
+
+// packed are the trees in the forms of the kernels.
+type packed struct {
+	words []wordTree
+	trees []packedTree // only where there is AVX-512 VBMI
+}
+
+// packedTree is a tree as the assembly reads it: four lines of cache. The leaves
+// fill one register for their low bytes and one for their high ones.
+type packedTree struct {
+	low, high [64]byte
+	cuts      [shallow]packedCut
+	depth     uint64
+	_         [24]byte
+}
+
+// packedCut says where a row is, in bytes, and what its bins are compared with.
+type packedCut struct {
+	row   uint64 // from the part's beginning
+	part  uint32 // 0 or 8: where the part's pointer is among the arguments
+	above uint32 // in each byte
+}
+
+func pack(trees []rankTree) packed {
+	p := packed{words: packWords(trees)}
+	if !hasVBMI() {
+		return p
+	}
+	p.trees = make([]packedTree, len(trees))
+	for i, t := range trees {
+		if t.deep() {
+			continue
+		}
+		to := &p.trees[i]
+		to.depth = uint64(len(t.cuts))
+		for j, c := range t.cuts {
+			to.cuts[j] = packedCut{uint64(c.row) * BlockSize, uint32(c.part) * 8, uint32(c.above) * (each & 0xffffffff)}
+		}
+		for j, leaf := range t.leaves {
+			to.low[j], to.high[j] = byte(leaf), byte(leaf>>8)
+		}
+	}
+	return p
+}
+
+// vbmi adds a run of trees by AVX-512 VBMI. The trees of a run are all deep or
+// all shallow.
+func vbmi(s *Scorer, scores *Scores, b *parts, from, to int) {
+	if s.trees[from].deep() {
+		portable(s, scores, b, from, to)
+		return
+	}
+	addRun(scores, unsafe.SliceData(b.rows[0]), unsafe.SliceData(b.rows[1]), &s.packed.trees[from], to-from, b.ahead, b.lines)
+	b.ahead += (to - from) * b.lines * 64
+}
+
+func compress(to []byte, n int, from []byte, half int, docs uint64) {
+	rows := min(len(to), len(from)) / BlockSize
+	if rows == 0 || !hasVBMI() {
+		compressPlain(to, n, from, half, docs)
+		return
+	}
+	compressRows(&to[0], n, &from[half*64], rows, docs)
+}
+
+// addRun adds n trees to the scores of 128 documents. With each it asks the
+// memory for some lines of 64 bytes, from ahead bytes behind the begin of stored.
+//
+//go:noescape
+func addRun(scores *Scores, stored, computed *byte, trees *packedTree, n, ahead, lines int)
+
+// compressRows copies the documents of a set from 64 bytes of each row behind
+// the first n bytes of a row, where there must be room.
+//
+//go:noescape
+func compressRows(to *byte, n int, from *byte, rows int, docs uint64)
+
+func cpuid(leaf uint32) (a, b, c uint32)
+
+func xgetbv() uint32

@@ -1,0 +1,112 @@
+package gbdt_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/courant-platform/courant/internal/kit/gbdt"
+)
+
+// whole is a model that is read; the tests damage it.
+const whole = `{"features_info":{
+	"float_features":[{"feature_index":0,"flat_feature_index":2,"feature_id":"price","borders":[0.5,1.5],"nan_value_treatment":"AsTrue"}],
+	"categorical_features":[{"feature_index":0,"flat_feature_index":0,"feature_name":"colour"}]},
+	"oblivious_trees":[
+		{"leaf_values":[1,2,3,4],"splits":[
+			{"split_type":"FloatFeature","float_feature_index":0,"border":1.5},
+			{"split_type":"OneHotFeature","cat_feature_index":0,"value":-1242798403}]},
+		{"leaf_values":[0.25],"splits":null}],
+	"scale_and_bias":[2,[10]]}`
+
+func TestASmallModelByHand(t *testing.T) {
+	m, err := gbdt.Read([]byte(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Width() != 3 || m.Trees() != 2 {
+		t.Errorf("width %d, trees %d", m.Width(), m.Trees())
+	}
+	for _, c := range []struct {
+		colour string
+		price  float64
+		want   float64
+	}{
+		{"blue", 1.5, 2*1.25 + 10},
+		{"blue", 1.6, 2*2.25 + 10},
+		{"red", 1, 2*3.25 + 10},
+		{"red", math.NaN(), 2*4.25 + 10},
+	} {
+		if got := m.Predict([]gbdt.Value{gbdt.Category(c.colour), 0, gbdt.Number(float32(c.price))}); got != c.want {
+			t.Errorf("%s, %v: %v, want %v", c.colour, c.price, got, c.want)
+		}
+	}
+}
+
+func TestWhatIsWrongIsSaid(t *testing.T) {
+	for _, c := range []struct{ old, new, want string }{
+		{whole, "", "unexpected end of JSON input"},
+		{whole, "{}", "there are no oblivious_trees"},
+		{"oblivious_trees", "trees", "not oblivious"},
+		{"[2,[10]]", "[2]", "scale_and_bias has 1 parts"},
+		{"[2,[10]]", "[2,[10,11]]", "2 biases"},
+		{"[2,[10]]", `[2,"10"]`, "bias: "},
+		{"[2,[10]]", `["2",10]`, "scale: "},
+		{"[0.5,1.5]", "[1.5,1.5]", `float feature "price": border 1 does not lie above`},
+		{"[0.5,1.5]", "[1.5,1e99]", "1e99"},
+		{"AsTrue", "AsBefore", `unknown nan_value_treatment "AsBefore"`},
+		{`"flat_feature_index":2`, `"flat_feature_index":-1`, "flat index -1 is not between"},
+		{`"flat_feature_index":2`, `"flat_feature_index":99999999`, "flat index 99999999 is not between"},
+		{`"flat_feature_index":2`, `"flat_feature_index":0`, `categorical feature "colour": flat index 0 is given twice`},
+		{`"border":1.5`, `"border":1.25`, `tree 0: split 0: 1.25 is no border of "price"`},
+		{`"float_feature_index":0`, `"float_feature_index":7`, "there is no float feature 7"},
+		{`"cat_feature_index":0`, `"cat_feature_index":-7`, "there is no categorical feature -7"},
+		{"-1242798403", "4294967296", "4294967296 is no hash"},
+		{"[1,2,3,4]", "[1,2,3]", "tree 0: 3 leaves for 2 splits"},
+		{"[1,2,3,4]", "[1,2,3,4,5,6,7,8]", "tree 0: 2 values a leaf"},
+		{`"OneHotFeature"`, `"OnlineCtr"`, `tree 0: split 1: "OnlineCtr" is not read`},
+		{`"splits":null`, `"splits":[{},{},{},{},{},{},{},{},{}]`, "tree 1: 9 splits, more than 8"},
+	} {
+		_, err := gbdt.Read([]byte(strings.Replace(whole, c.old, c.new, 1)))
+		if err == nil || !strings.HasPrefix(err.Error(), "read model: ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s in place of %s: %v, want %s", c.new, c.old, err, c.want)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(whole))
+	paths, err := filepath.Glob("testdata/refused*.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		m, err := gbdt.Read(text)
+		if err != nil {
+			return
+		}
+		values := make([]gbdt.Value, m.Width())
+		predicted := m.Predict(values)
+		s, err := gbdt.Compile(m, nil)
+		if err != nil {
+			return
+		}
+		b, scores := blockOf(s, values), gbdt.Scores{}
+		s.Score(&scores, b, 0, s.Trees())
+		if exact := s.Exact(b, 0); exact != predicted {
+			t.Errorf("exact %v, predicted %v", exact, predicted)
+		}
+		if off := math.Abs(s.Estimate(scores[0], 0, s.Trees()) - predicted); off > s.Bound(0, s.Trees()) {
+			t.Errorf("off by %v, more than %v", off, s.Bound(0, s.Trees()))
+		}
+	})
+}

@@ -1,0 +1,276 @@
+package gbdt
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Scorer is a model made ready for blocks. It does not change and may be used by
+// several goroutines.
+//
+// A score is a sum of whole leaves: each tree's leaves are counted from its
+// lowest one, in steps that all trees share, so that a larger score is a larger
+// prediction, whatever the model's scale. The step is as fine as lets the sums
+// of some sixteen trees fit 16 bits: leaves of 12 bits where all trees spread
+// alike, up to 16 for a tree that spreads wider than others.
+type Scorer struct {
+	model            *Model
+	stored, computed []Feature
+	trees            []rankTree
+	prefix           []prefix // what the first trees are, one more than there are trees
+	step             float64
+	kernel           kernel
+	packed           packed
+}
+
+// rankTree is a tree over the rows of a block.
+type rankTree struct {
+	cuts   []cut
+	leaves []uint16
+	end    int // where the run of trees ends whose scores fit 16 bits, see runs
+}
+
+// deep says whether the tree has more leaves than a register has bytes.
+func (t *rankTree) deep() bool { return len(t.cuts) > shallow }
+
+// shallow is how many splits have leaves that a register has a byte for.
+const shallow = 6
+
+// cut holds for bins above it.
+type cut struct {
+	part  uint8 // of the block: stored or computed
+	above uint8
+	row   int32 // within the part
+}
+
+// prefix adds up a Scorer's first trees.
+type prefix struct {
+	rows      [2]int  // rows of either part that they need
+	base      float64 // sum of their lowest leaves
+	deviation float64 // sum of their largest errors of rounding
+	size      float64 // sum of their leaves' largest magnitudes
+	most      int     // largest score
+}
+
+// mostScore leaves a score room in an int32, runBits in a lane of the kernels.
+const (
+	mostScore = 1 << 30
+	runBits   = 16
+	runTrees  = 16
+)
+
+// Compile prepares a model for blocks. Rows of features for which computed says
+// so are looked for in Block.Computed, all others in Block.Stored; nil means
+// that all are stored. A feature with more than 255 borders is an error, and so
+// are leaves whose sums are no numbers.
+func Compile(m *Model, computed func(Feature) bool) (*Scorer, error) {
+	s := &Scorer{model: m, kernel: kernels()[0]}
+	rows := map[column]cut{}
+	for i := range m.trees {
+		var cuts []cut
+		for _, split := range m.trees[i].splits {
+			f := m.features[int(split.flat)]
+			f.Category = split.category
+			if n := len(f.Borders); n > mostBorders {
+				return nil, fmt.Errorf("compile model: %q has %d borders, more than %d", f.Name, n, mostBorders)
+			}
+			c := s.rowOf(&f, rows, computed)
+			if !split.categorical {
+				c.above = f.Bin(Number(split.border)) // which lies on its border, not above
+			}
+			cuts = append(cuts, c)
+		}
+		s.trees = append(s.trees, rankTree{cuts: cuts})
+	}
+	if err := s.quantise(); err != nil {
+		return nil, fmt.Errorf("compile model: %w", err)
+	}
+	s.runs()
+	s.packed = pack(s.trees)
+	return s, nil
+}
+
+// column tells rows apart.
+type column struct {
+	flat     int
+	category Value
+}
+
+// rowOf finds the row of a feature, the next one if this is its first use.
+func (s *Scorer) rowOf(f *Feature, rows map[column]cut, computed func(Feature) bool) cut {
+	at := column{f.Flat, f.Category}
+	c, ok := rows[at]
+	switch {
+	case ok:
+	case computed != nil && computed(*f):
+		c = cut{part: 1, row: int32(len(s.computed))}
+		s.computed = append(s.computed, *f)
+	default:
+		c = cut{row: int32(len(s.stored))}
+		s.stored = append(s.stored, *f)
+	}
+	rows[at] = c
+	return c
+}
+
+// quantise turns leaves into steps and adds up the prefixes.
+func (s *Scorer) quantise() error {
+	spread, widest := 0.0, 0.0
+	for i := range s.trees {
+		low, high := s.limits(i)
+		spread += high - low
+		widest = max(widest, high-low)
+	}
+	n := float64(max(1, len(s.trees)))
+	s.step = max(spread*runTrees/(n*math.MaxUint16), widest/math.MaxUint16, spread/mostScore)
+	p := prefix{}
+	s.prefix = append(s.prefix, p)
+	for i := range s.trees {
+		s.quantiseTree(i, &p)
+		s.prefix = append(s.prefix, p)
+	}
+	if total := p.size + spread + math.Abs(s.model.bias); math.IsInf(total, 0) || math.IsNaN(total) {
+		return errors.New("its leaves are too large to be added")
+	}
+	return nil
+}
+
+// leaf is a leaf as it comes out in the prediction.
+func (s *Scorer) leaf(tree, leaf int) float64 {
+	return s.model.scale * s.model.trees[tree].leaves[leaf]
+}
+
+func (s *Scorer) limits(tree int) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for i := range s.model.trees[tree].leaves {
+		low, high = min(low, s.leaf(tree, i)), max(high, s.leaf(tree, i))
+	}
+	return low, high
+}
+
+func (s *Scorer) quantiseTree(i int, p *prefix) {
+	t := &s.trees[i]
+	low, high := s.limits(i)
+	t.leaves = make([]uint16, len(s.model.trees[i].leaves))
+	deviation, most := 0.0, 0
+	for j := range t.leaves {
+		above := s.leaf(i, j) - low
+		steps := 0.0
+		if s.step > 0 {
+			steps = min(math.Round(above/s.step), math.MaxUint16)
+		}
+		t.leaves[j] = uint16(steps)
+		deviation = max(deviation, math.Abs(steps*s.step-above))
+		most = max(most, int(steps))
+	}
+	for _, c := range t.cuts {
+		p.rows[c.part] = max(p.rows[c.part], int(c.row)+1)
+	}
+	p.base += low
+	p.deviation += deviation
+	p.size += max(math.Abs(low), math.Abs(high))
+	p.most += most
+}
+
+// runs puts trees together that a kernel may sum up in 16 bits: neither their
+// scores nor those of some of them can be larger. All are shallow, or all deep.
+func (s *Scorer) runs() {
+	begin, sum := 0, 0
+	for i := range s.trees {
+		most := s.prefix[i+1].most - s.prefix[i].most
+		if sum+most >= 1<<runBits || s.trees[i].deep() != s.trees[begin].deep() {
+			s.endRun(begin, i)
+			begin, sum = i, 0
+		}
+		sum += most
+	}
+	s.endRun(begin, len(s.trees))
+}
+
+func (s *Scorer) endRun(begin, end int) {
+	for i := begin; i < end; i++ {
+		s.trees[i].end = end
+	}
+}
+
+// Stored are the features of the rows of Block.Stored, in the order in which
+// the trees first use them.
+func (s *Scorer) Stored() []Feature { return s.stored }
+
+// Computed are the features of the rows of Block.Computed, in the same order.
+func (s *Scorer) Computed() []Feature { return s.computed }
+
+// Trees is how many trees there are.
+func (s *Scorer) Trees() int { return len(s.trees) }
+
+// Rows is how many rows of either part of a block the first trees need.
+func (s *Scorer) Rows(trees int) (stored, computed int) {
+	r := s.prefix[trees].rows
+	return r[0], r[1]
+}
+
+// Score adds the trees [from, to) to the scores of a block's documents. The
+// block must have the Rows that the first to trees need.
+func (s *Scorer) Score(scores *Scores, b Block, from, to int) {
+	parts := s.parts(b, from, to)
+	for from < to {
+		end := min(to, s.trees[from].end)
+		s.kernel.add(s, scores, &parts, from, end)
+		from = end
+	}
+}
+
+// Estimate is about what the trees [from, to) add to a prediction, by a score of
+// theirs; the bias is added with tree 0.
+func (s *Scorer) Estimate(score int32, from, to int) float64 {
+	sum := s.prefix[to].base - s.prefix[from].base + float64(s.step*float64(score))
+	if from == 0 {
+		sum += s.model.bias
+	}
+	return sum
+}
+
+// Bound is how far Estimate may be from the prediction: half a step for each
+// tree at most, and the rounding of floating-point sums.
+func (s *Scorer) Bound(from, to int) float64 {
+	p, q := &s.prefix[from], &s.prefix[to]
+	roundings := float64(4 * (to + 4))
+	return q.deviation - p.deviation + roundings*0x1p-53*(2*q.size+2*s.step*float64(q.most)+math.Abs(s.model.bias))
+}
+
+// Exact is what Model.Predict gives for a document of a block, to the last bit.
+func (s *Scorer) Exact(b Block, doc int) float64 {
+	parts := [2][]byte{b.Stored, b.Computed}
+	sum := 0.0
+	for i := range s.trees {
+		leaf := 0
+		for j, c := range s.trees[i].cuts {
+			bin := parts[c.part][int(c.row)*BlockSize+doc]
+			leaf |= int(uint(int(c.above)-int(bin))>>63) << (j & 7) // without a branch that nobody foresees
+		}
+		sum += s.model.trees[i].leaves[leaf]
+	}
+	return s.model.finish(sum)
+}
+
+// ExactAll is Exact for the first documents of a block, as many as dst is long:
+// cheaper for more than a few.
+func (s *Scorer) ExactAll(dst []float64, b Block) {
+	dst = dst[:min(len(dst), BlockSize)]
+	clear(dst)
+	parts := s.parts(b, 0, len(s.trees))
+	for i := range s.packed.words {
+		t := &s.packed.words[i]
+		var leaf [words]uint64
+		t.number(&leaf, &parts)
+		leaves, shift := s.model.trees[i].leaves, mostDepth-t.depth
+		for doc := range dst {
+			number := uint8(leaf[doc/lanes]>>(doc%lanes*lanes)) >> shift
+			dst[doc] += leaves[number^t.flips]
+		}
+	}
+	for doc := range dst {
+		dst[doc] = s.model.finish(dst[doc])
+	}
+}
