@@ -12,6 +12,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/front/search"
 	"github.com/courant-platform/courant/internal/front/serve"
 	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/stage/media"
@@ -35,6 +36,8 @@ type Config struct {
 	Media    media.Config    `toml:"media"`
 	Pages    pages.Config    `toml:"pages"`
 	Serve    serve.Config    `toml:"serve"`
+	Search   search.Config   `toml:"search"`
+	Catalog  Catalog         `toml:"catalog"`
 }
 
 // HTTP says where people reach us.
@@ -42,6 +45,11 @@ type HTTP struct {
 	Listen    string `toml:"listen" comment:"address to listen on; one that others can reach needs admin_password"`
 	PublicURL string `toml:"public_url" comment:"the address that readers, callbacks and feeds use"`
 	Password  string `toml:"admin_password" comment:"12 characters or more; gives the same rights as a token"`
+}
+
+// Catalog says how offers are understood.
+type Catalog struct {
+	RegionParam string `toml:"region_param" comment:"the param that holds the regions of an offer, such as 5-21,80-86"`
 }
 
 // Log says what is logged.
@@ -79,7 +87,8 @@ func Defaults() Config {
 		Store:    StoreConfig{Conns: 16},
 		Bus:      BusConfig{Kind: "memory", Replicas: 1, MaxAge: setting.Duration(24 * 3600 * 1e9)},
 		Schedule: schedule.Defaults(), Robot: robot.Defaults(), Parse: parse.Defaults(), Media: media.Defaults(),
-		Pages: pages.Defaults(), Serve: serve.Defaults(),
+		Pages: pages.Defaults(), Serve: serve.Defaults(), Search: search.Defaults(),
+		Catalog: Catalog{RegionParam: "Regions"},
 	}
 }
 

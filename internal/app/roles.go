@@ -6,6 +6,7 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/api"
+	"github.com/courant-platform/courant/internal/front/search"
 	"github.com/courant-platform/courant/internal/front/serve"
 	"github.com/courant-platform/courant/internal/port/bus"
 	"github.com/courant-platform/courant/internal/stage/media"
@@ -38,6 +39,7 @@ func Roles() []Role {
 		{"media", "keeps pictures; documents wait here for theirs", mediaRole},
 		{"pages", "prints the light pages", pagesRole},
 		{"serve", "answers readers: pages, pictures, the list of the newest", serveRole},
+		{"search", "finds pages and offers, and ranks less rather than fail", searchRole},
 		{"api", "answers developers and the command line", apiRole},
 	}
 }
@@ -100,6 +102,11 @@ func pagesRole(p *Platform) (unit, error) {
 func serveRole(p *Platform) (unit, error) {
 	s := &serve.Serve{Store: p.Store, Blobs: p.Blobs, Config: p.Config.Serve, Metrics: p.Metrics, Log: p.log("serve")}
 	return unit{register: s.Register}, nil
+}
+
+func searchRole(p *Platform) (unit, error) {
+	s := &search.Search{Store: p.Store, Config: p.Config.Search, RegionParam: p.Config.Catalog.RegionParam, Metrics: p.Metrics, Log: p.log("search")}
+	return unit{handlers: s.Handlers(), run: s.Run, register: s.Register}, s.Open()
 }
 
 func apiRole(p *Platform) (unit, error) {

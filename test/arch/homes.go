@@ -21,6 +21,8 @@ var homes = []home{
 		why: "the list of addresses that are not public, kept after IANA's registries"},
 	{path: "github.com/andybalholm/brotli", at: []string{"internal/stage/robot/client"},
 		why: "sites answer in brotli"},
+	{path: "github.com/blevesearch/snowballstem", at: []string{"internal/front/search/words"},
+		why: "the stems of words in many languages, as Snowball defines them"},
 	{path: "github.com/jackc/pgx", at: []string{"internal/port/store/postgres"},
 		why: "the driver for PostgreSQL"},
 	{path: "github.com/klauspost/compress",

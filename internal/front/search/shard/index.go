@@ -39,7 +39,9 @@ type index struct {
 	published []int64 // seconds
 	price     []int64
 	old       []int64
-	prior     []float32
+	prior     []float32 // what the model gives without a query
+	rank      []uint16  // place by prior within the category: 0 is the best
+	length    []uint8   // words of the text by which it is found
 	own       []float32 // signals, pictures and length of each document
 	bins      []byte    // the model's stored rows, a block of documents after the other
 
@@ -102,6 +104,7 @@ func (x *index) put(d *Doc) {
 	x.at[d.ID] = doc
 	x.index(doc, d)
 	x.setBins(doc)
+	x.setRank(doc)
 }
 
 // drop takes a document out, if it is there.
@@ -155,7 +158,7 @@ func (x *index) push(d *Doc, same uint64) uint32 {
 	x.language = append(x.language, x.languages.id(d.Language))
 	x.published = append(x.published, d.Published.Unix())
 	x.price, x.old = append(x.price, d.Price), append(x.old, d.OldPrice)
-	x.prior = append(x.prior, 0)
+	x.prior, x.rank, x.length = append(x.prior, 0), append(x.rank, 0), append(x.length, 0)
 	x.own = append(x.own, x.numbers(d)...)
 	for _, s := range []*set{&x.alive, &x.available, &x.offers} {
 		s.grow(len(x.id))
@@ -170,6 +173,9 @@ func (x *index) push(d *Doc, same uint64) uint32 {
 func (x *index) index(doc uint32, d *Doc) {
 	words.Each(d.Words, func(w []byte) bool {
 		x.words.add(w, doc)
+		if x.length[doc] < math.MaxUint8 {
+			x.length[doc]++
+		}
 		return true
 	})
 	for _, p := range d.Params {

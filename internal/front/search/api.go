@@ -1,0 +1,318 @@
+package search
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/front/search/shard"
+	"github.com/courant-platform/courant/internal/kit/web"
+)
+
+const (
+	usualTop   = 48
+	mostTop    = 200
+	deepest    = 2000 // hits that can be paged to
+	mostWords  = 24
+	mostValues = 200 // of a facet
+	longQuery  = 1000
+)
+
+// request is a query as it is asked for over HTTP.
+type request struct {
+	shard.Query
+	Text string
+	K    int
+	Page int // from 1
+}
+
+// request reads the parameters of a query.
+func (s *Search) request(v url.Values) (r request, err error) {
+	r.Query = shard.Query{Category: v.Get("category"), Source: v.Get("source"), Language: v.Get("language"), Share: 1, Person: shard.Nobody()}
+	r.Text = v.Get("text")
+	if len(r.Text) > longQuery {
+		return r, courant.Errorf(courant.Invalid, "text: longer than %d bytes", longQuery)
+	}
+	if r.Words = s.wordsOf(r.Text); len(r.Words) > mostWords {
+		r.Words = r.Words[:mostWords]
+	}
+	for _, list := range v["vendor"] {
+		for name := range strings.SplitSeq(list, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				r.Vendors = append(r.Vendors, name)
+			}
+		}
+	}
+	p := parameters{v: v}
+	r.Exact = p.one("match", map[string]int{"": 0, "default": 0, "exact": 1}) == 1
+	r.Available, r.Grouped, r.Explain = p.yes("available"), p.yes("group"), p.yes("explain")
+	r.Sort = shard.Sort(p.one("sort", map[string]int{"": 0, "relevance": 0, "price": 1, "-price": 2, "date": 3}))
+	r.Kind = shard.Kind(p.one("kind", map[string]int{"": 0, "offers": 1, "pages": 2}))
+	r.PriceMin, r.PriceMax = p.price("price_min"), p.price("price_max")
+	r.Region = p.number("region", 0, 0, shard.MostRegions-1)
+	r.K, r.Page = p.number("k", usualTop, 1, mostTop), p.number("page", 1, 1, deepest)
+	if r.Top = r.K * r.Page; r.Top > deepest {
+		p.fail("page", "is beyond the %d best, which are all that there is", deepest)
+	}
+	p.person(&r.Person)
+	r.Params = p.filters()
+	return r, p.err
+}
+
+// parameters reads values and keeps the first mistake.
+type parameters struct {
+	v   url.Values
+	err error
+}
+
+func (p *parameters) fail(name, format string, args ...any) {
+	if p.err == nil {
+		p.err = courant.Errorf(courant.Invalid, "%s: %q "+format, append([]any{name, p.v.Get(name)}, args...)...)
+	}
+}
+
+// one is what stands for one of some words.
+func (p *parameters) one(name string, words map[string]int) int {
+	n, ok := words[p.v.Get(name)]
+	if !ok {
+		all := slices.DeleteFunc(slices.Sorted(maps.Keys(words)), func(w string) bool { return w == "" })
+		p.fail(name, "is none of %s", strings.Join(all, ", "))
+	}
+	return n
+}
+
+func (p *parameters) yes(name string) bool {
+	return p.one(name, map[string]int{"": 0, "false": 0, "0": 0, "true": 1, "1": 1}) == 1
+}
+
+func (p *parameters) number(name string, usual, least, most int) int {
+	text := p.v.Get(name)
+	if text == "" {
+		return usual
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most {
+		p.fail(name, "is no number from %d to %d", least, most)
+		return usual
+	}
+	return n
+}
+
+// price is in hundredths, 0 for none.
+func (p *parameters) price(name string) int64 {
+	text := strings.TrimSpace(p.v.Get(name))
+	if text == "" {
+		return 0
+	}
+	f, err := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64)
+	if err != nil || f < 0 || f > 1e13 {
+		p.fail(name, "is no price")
+		return 0
+	}
+	return int64(math.Round(f * 100))
+}
+
+// filters reads Age:3..8;Color:red|blue.
+func (p *parameters) filters() (all []shard.Filter) {
+	for _, list := range p.v["param"] {
+		for part := range strings.SplitSeq(list, ";") {
+			if strings.TrimSpace(part) == "" {
+				continue
+			}
+			name, values, ok := strings.Cut(part, ":")
+			if !ok {
+				p.fail("param", "has no colon between name and values, as in Color:red|blue")
+				return nil
+			}
+			f := shard.Filter{Name: name}
+			for value := range strings.SplitSeq(values, "|") {
+				f.Values = append(f.Values, valueOf(value))
+			}
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// valueOf reads a text, or a range lo..hi whose ends may be missing.
+func valueOf(text string) shard.Value {
+	v := shard.Value{Text: text, Lo: math.Inf(-1), Hi: math.Inf(1)}
+	lo, hi, ok := strings.Cut(text, "..")
+	if !ok {
+		return v
+	}
+	for _, end := range []struct {
+		text string
+		to   *float64
+	}{{lo, &v.Lo}, {hi, &v.Hi}} {
+		if end.text = strings.TrimSpace(end.text); end.text == "" {
+			continue
+		}
+		f, err := strconv.ParseFloat(end.text, 64)
+		if err != nil || math.IsNaN(f) {
+			return v
+		}
+		*end.to = f
+	}
+	v.Range = true
+	return v
+}
+
+// person reads profile=segment:3;budget:0.4;thrift:0.2;haste:0.9.
+func (p *parameters) person(who *shard.Person) {
+	for part := range strings.SplitSeq(p.v.Get("profile"), ";") {
+		name, value, _ := strings.Cut(part, ":")
+		if strings.TrimSpace(value) == "" {
+			continue
+		}
+		f, err := strconv.ParseFloat(strings.TrimSpace(value), 32)
+		if err != nil {
+			p.fail("profile", "has a value that is no number")
+			return
+		}
+		switch strings.TrimSpace(name) {
+		case "segment":
+			who.Segment = int(f)
+		case "budget":
+			who.Budget = float32(f)
+		case "thrift":
+			who.Thrift = float32(f)
+		case "haste":
+			who.Haste = float32(f)
+		default:
+			p.fail("profile", "has a name that is none of segment, budget, thrift, haste")
+		}
+	}
+}
+
+// OfferName names an offer as its shop does.
+type OfferName struct {
+	Shop string `json:"shop"`
+	ID   string `json:"id"`
+}
+
+// Hit is a result as developers get it.
+type Hit struct {
+	URL       string             `json:"url"`
+	Title     string             `json:"title"`
+	Source    string             `json:"source"`
+	Offer     string             `json:"offer,omitempty"`
+	Vendor    string             `json:"vendor,omitempty"`
+	Price     string             `json:"price,omitempty"`
+	OldPrice  string             `json:"old_price,omitempty"`
+	Available bool               `json:"available,omitempty"`
+	Published courant.Time       `json:"published_at"`
+	Relaxed   bool               `json:"relaxed,omitempty"`
+	Score     float64            `json:"score"`
+	Features  map[string]float32 `json:"features,omitempty"`
+}
+
+// Found is the answer to a query.
+type Found struct {
+	Total        int                       `json:"total"`
+	TotalRelaxed int                       `json:"total_relaxed"`
+	Offers       []OfferName               `json:"offers"`
+	Hits         []Hit                     `json:"hits"`
+	Facets       map[string]map[string]int `json:"facets"`
+	Conflicts    []shard.Conflict          `json:"category_conflicts,omitempty"`
+	Coverage     Coverage                  `json:"coverage"`
+	TookMS       float64                   `json:"took_ms"`
+	Experiment   string                    `json:"experiment"`
+}
+
+// Coverage says how much of what matched was ranked, and why not all.
+type Coverage struct {
+	Share  float64  `json:"share"`
+	Shards []Report `json:"shards"`
+}
+
+// api answers a query as JSON.
+func (s *Search) api(w http.ResponseWriter, r *http.Request) {
+	q, err := s.request(r.URL.Query())
+	if err != nil {
+		web.Fail(w, r, s.Log, err)
+		return
+	}
+	found, err := s.Find(r.Context(), &q.Query)
+	if err != nil {
+		web.Fail(w, r, s.Log, err)
+		return
+	}
+	web.JSON(w, http.StatusOK, s.found(&q, &found))
+}
+
+func (s *Search) found(q *request, r *Result) Found {
+	f := Found{Total: r.Total, TotalRelaxed: r.Relaxed, Offers: []OfferName{}, Hits: []Hit{}, Facets: facets(&r.Facets),
+		Conflicts: r.Conflicts, Coverage: Coverage{r.Share, r.Shards}, TookMS: float64(r.Took.Microseconds()) / 1000}
+	for _, h := range r.Hits[min(len(r.Hits), (q.Page-1)*q.K):] {
+		if h.Offer != "" {
+			f.Offers = append(f.Offers, OfferName{h.Source, h.Offer})
+		}
+		f.Hits = append(f.Hits, s.hit(h))
+	}
+	return f
+}
+
+func (s *Search) hit(h shard.Hit) Hit {
+	out := Hit{URL: h.URL, Title: h.Title, Source: h.Source, Offer: h.Offer, Vendor: h.Vendor, Price: decimal(h.Price),
+		OldPrice: decimal(h.Old), Available: h.Available, Relaxed: h.Relaxed, Score: h.Score}
+	out.Published.Time = h.Published
+	if h.Features != nil {
+		out.Features = map[string]float32{}
+		for i, name := range shard.FeatureNames(s.Config.Signals) {
+			if v := h.Features[i]; v == v {
+				out.Features[name] = v
+			}
+		}
+	}
+	return out
+}
+
+// decimal is a price as people write it, "" for none.
+func decimal(hundredths int64) string {
+	if hundredths <= 0 {
+		return ""
+	}
+	text := strconv.FormatInt(hundredths/100, 10)
+	if part := hundredths % 100; part != 0 {
+		text += "." + strconv.FormatInt(100+part, 10)[1:]
+	}
+	return text
+}
+
+// facets are the counts by name, of vendors the most frequent ones.
+func facets(f *shard.Facets) map[string]map[string]int {
+	prices := map[string]int{}
+	for i, n := range f.Prices {
+		if n > 0 {
+			prices[priceRange(i)] = n
+		}
+	}
+	return map[string]map[string]int{"vendor": most(f.Vendors), "category": most(f.Categories), "price": prices}
+}
+
+func priceRange(i int) string {
+	from := strconv.FormatInt(shard.PriceBounds[i]/100, 10) + "-"
+	if i+1 < len(shard.PriceBounds) {
+		from += strconv.FormatInt(shard.PriceBounds[i+1]/100, 10)
+	}
+	return from
+}
+
+// most are the most frequent values.
+func most(counts map[string]int) map[string]int {
+	out := map[string]int{}
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	for _, n := range names[:min(len(names), mostValues)] {
+		out[n] = counts[n]
+	}
+	return out
+}

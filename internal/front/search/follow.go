@@ -1,0 +1,197 @@
+package search
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/front/search/shard"
+	"github.com/courant-platform/courant/internal/kit/markup"
+	"github.com/courant-platform/courant/internal/kit/pack"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// follower is how far the change feed has been followed.
+type follower struct {
+	after int64
+}
+
+const changesAtOnce = 1000
+
+// change is one entry of the change feed with its document.
+type change struct {
+	number    int64
+	page      int64
+	address   string
+	source    string
+	withdrawn bool
+	title     string
+	language  string
+	published int64
+	stored    int64
+	twin      int64
+	document  []byte
+}
+
+// catchUp brings the index up to the newest change.
+func (s *Search) catchUp(ctx context.Context) error {
+	for ctx.Err() == nil {
+		changes, err := s.readChanges(ctx)
+		if err != nil || len(changes) == 0 {
+			return err
+		}
+		if err := s.apply(changes); err != nil {
+			return err
+		}
+		if len(changes) < changesAtOnce {
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
+func (s *Search) readChanges(ctx context.Context) (changes []change, err error) {
+	err = s.Store.Read(ctx, func(r store.Reader) error {
+		return r.Rows(func(rows store.Rows) error {
+			var c change
+			err := rows.Scan(&c.number, &c.page, &c.address, &c.source, &c.withdrawn, &c.title, &c.language, &c.published, &c.stored,
+				&c.twin, &c.document)
+			changes = append(changes, c)
+			return err
+		}, readChanges, s.follower.after, changesAtOnce)
+	})
+	return changes, err
+}
+
+// decoders is how many documents are unpacked at once.
+const decoders = 2
+
+// apply gives each change to its shard.
+func (s *Search) apply(changes []change) error {
+	docs, errs := make([]shard.Doc, len(changes)), make([]error, decoders)
+	var all sync.WaitGroup
+	for w := range decoders {
+		all.Go(func() {
+			for i := w; i < len(changes) && errs[w] == nil; i += decoders {
+				if c := &changes[i]; !c.withdrawn {
+					docs[i], errs[w] = s.doc(c)
+				}
+			}
+		})
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	last := changes[len(changes)-1].number
+	for n := range s.shards {
+		all.Go(func() {
+			var puts []shard.Doc
+			var drops []int64
+			for i := range changes {
+				if d := &docs[i]; !changes[i].withdrawn && s.shardOf(d) == n {
+					puts = append(puts, *d)
+				} else {
+					drops = append(drops, changes[i].page)
+				}
+			}
+			s.shards[n].Apply(puts, drops, last)
+		})
+	}
+	all.Wait()
+	s.follower.after = last
+	return nil
+}
+
+// shardOf is where a document belongs: the offers of one model are together.
+func (s *Search) shardOf(d *shard.Doc) int {
+	key := shard.GroupKey(d)
+	if key == 0 {
+		key = uint64(d.ID)
+	}
+	key *= 0x9e3779b97f4a7c15
+	return int((key >> 32) % uint64(len(s.shards)))
+}
+
+// doc is a document as the index takes it.
+func (s *Search) doc(c *change) (d shard.Doc, err error) {
+	var doc courant.Document
+	if err := pack.Decode(c.document, &doc); err != nil {
+		return d, err
+	}
+	d = shard.Doc{ID: c.page, Source: c.source, URL: c.address, Title: c.title, Language: c.language,
+		Published: store.Time(c.published), Pictures: len(doc.Item.Images)}
+	if d.Published.IsZero() {
+		d.Published = store.Time(c.stored)
+	}
+	if doc.Offer == nil {
+		text := markup.Text(doc.Item.Content)
+		if text == "" {
+			text = markup.Text(doc.Item.Summary)
+		}
+		d.Words, d.Length = c.title+"\n"+text, len(text)
+		if c.twin != 0 {
+			d.Group = "twin " + strconv.FormatInt(c.twin, 10)
+		}
+		return d, nil
+	}
+	s.offer(&d, doc.Whole())
+	return d, nil
+}
+
+// offer fills in what an offer has.
+func (s *Search) offer(d *shard.Doc, o *courant.Offer) {
+	d.Offer, d.Vendor, d.Group, d.Currency, d.Available = o.ID, strings.TrimSpace(o.Vendor), o.GroupID, o.Currency, o.Available
+	d.Words = strings.Join([]string{o.Name, o.TypePrefix, o.Vendor, o.Model}, "\n")
+	d.Category, d.CategoryNames = o.CategoryPath, o.Category
+	d.Price, d.OldPrice = hundredths(o.Price), hundredths(o.OldPrice)
+	d.Length = len(o.Description)
+	d.Signals = make([]float32, len(s.Config.Signals))
+	for i := range d.Signals {
+		d.Signals[i] = float32(math.NaN())
+	}
+	for _, p := range o.Params {
+		if p.Name == s.RegionParam {
+			d.Regions, _ = shard.ParseRegions(p.Value)
+			continue
+		}
+		if !s.signal(d.Signals, p) {
+			d.Params = append(d.Params, shard.Param{Name: p.Name, Value: p.Value})
+		}
+	}
+}
+
+// signal takes a param that is a number that ranks.
+func (s *Search) signal(values []float32, p courant.Param) bool {
+	for i, name := range s.Config.Signals {
+		if name == p.Name {
+			v, err := strconv.ParseFloat(strings.Replace(strings.TrimSpace(p.Value), ",", ".", 1), 32)
+			if err == nil {
+				values[i] = float32(v)
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// hundredths is a decimal price as a whole number of hundredths; 0 for none.
+func hundredths(price string) int64 {
+	whole, part, _ := strings.Cut(price, ".")
+	part = (part + "00")[:2]
+	n, err := strconv.ParseInt(whole+part, 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt64/1000 {
+		return 0
+	}
+	return n
+}
+
+// readChanges reads the change feed with the documents.
+const readChanges = `SELECT p.change, p.id, p.address, COALESCE(s.name, ''), p.withdrawn, p.title, p.language, p.published, p.stored, p.twin, b.document
+	FROM pages p LEFT JOIN bodies b ON b.page = p.id LEFT JOIN sources s ON s.id = p.source
+	WHERE p.change > 0 AND p.change > $1 ORDER BY p.change LIMIT $2`

@@ -1,0 +1,147 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/front/search/shard"
+	"github.com/courant-platform/courant/internal/front/search/words"
+	"github.com/courant-platform/courant/internal/kit/gbdt"
+)
+
+// Result is what all shards found.
+type Result struct {
+	Total, Relaxed int
+	Hits           []shard.Hit
+	Facets         shard.Facets
+	Conflicts      []shard.Conflict
+	Shards         []Report
+	Share          float64
+	Took           time.Duration
+}
+
+// Report is what one shard says of its part.
+type Report struct {
+	Shard      int     `json:"shard"`
+	Matched    int     `json:"matched"`
+	Considered int     `json:"considered"`
+	Scored     int     `json:"scored"`
+	ShareAsked float64 `json:"share_asked"`
+	ShareUsed  float64 `json:"share_used"`
+	Reason     string  `json:"reason"` // none, load, queue, deadline, missing
+}
+
+// fewFound is how many results make a look for words with slips unnecessary.
+const fewFound = 8
+
+// Find asks all shards.
+func (s *Search) Find(ctx context.Context, q *shard.Query) (Result, error) {
+	began := time.Now()
+	r := s.ask(ctx, q)
+	if len(q.Words) > 0 && !q.Exact && r.Total+r.Relaxed < fewFound {
+		near := *q
+		near.Near = true
+		r = s.ask(ctx, &near)
+	}
+	r.Took = time.Since(began)
+	return r, ctx.Err()
+}
+
+// ask asks all shards at once and puts their answers together.
+func (s *Search) ask(_ context.Context, q *shard.Query) (r Result) {
+	answers := make([]shard.Answer, len(s.shards))
+	var all sync.WaitGroup
+	for i := range s.shards[1:] {
+		all.Go(func() { answers[i+1] = s.shards[i+1].Ask(q) })
+	}
+	answers[0] = s.shards[0].Ask(q)
+	all.Wait()
+	return merge(q, answers)
+}
+
+// merge puts the answers of shards together. Scores are of one model, so that the
+// best of all are the best of each.
+func merge(q *shard.Query, answers []shard.Answer) (r Result) {
+	r.Share = q.Share
+	for i := range answers {
+		r.Total += answers[i].Matched
+	}
+	for i := range answers {
+		a := &answers[i]
+		r.Relaxed += a.Relaxed
+		r.Hits = append(r.Hits, a.Hits...)
+		if a.Matched > 0 || r.Total == 0 {
+			r.Facets.Add(a.Facets)
+		}
+		r.Shards = append(r.Shards, Report{Shard: i, Matched: a.Matched + a.Relaxed, Considered: a.Considered, Scored: a.Scored,
+			ShareAsked: q.Share, ShareUsed: a.ShareUsed, Reason: "none"})
+		for _, c := range a.Conflicts {
+			if !slices.Contains(r.Conflicts, c) {
+				r.Conflicts = append(r.Conflicts, c)
+			}
+		}
+	}
+	slices.SortFunc(r.Hits, func(a, b shard.Hit) int {
+		switch {
+		case a.Relaxed != b.Relaxed && b.Relaxed:
+			return -1
+		case a.Relaxed != b.Relaxed:
+			return 1
+		}
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+	})
+	r.Hits = r.Hits[:min(len(r.Hits), q.Top)]
+	return r
+}
+
+// wordsOf are the words of a text that ask for something.
+func (s *Search) wordsOf(text string) (all []shard.Word) {
+	for _, w := range words.All(text) {
+		if !s.synonyms.Stops(w) && !slices.ContainsFunc(all, func(o shard.Word) bool { return o.Text == w }) {
+			all = append(all, shard.Word{Text: w, Synonyms: s.synonyms.Of(w)})
+		}
+	}
+	return all
+}
+
+// openModel reads the ranking model of the configuration.
+func openModel(c Config) (*shard.Model, error) {
+	if c.Model == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(c.Model)
+	if err != nil {
+		return nil, courant.Errorf(courant.Invalid, "search.model: %w", err)
+	}
+	m, err := gbdt.Read(text)
+	if err != nil {
+		return nil, courant.Errorf(courant.Invalid, "search.model: %s: %w", c.Model, err)
+	}
+	model, err := shard.NewModel(c.Model, m, c.Signals)
+	if err != nil {
+		return nil, fmt.Errorf("search.model: %w", err)
+	}
+	return model, nil
+}
+
+func openSynonyms(path string) (words.Synonyms, error) {
+	if path == "" {
+		return words.Default(), nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return words.Synonyms{}, courant.Errorf(courant.Invalid, "search.synonyms: %w", err)
+	}
+	defer f.Close()
+	all, err := words.ReadSynonyms(f)
+	if err != nil {
+		return all, fmt.Errorf("search.synonyms: %s: %w", path, err)
+	}
+	return all, nil
+}

@@ -1,0 +1,94 @@
+// Package search answers what readers look for: pages and product offers, from an
+// index in memory that follows the change feed. A query goes to all shards at once;
+// under load it ranks less, and says so, but never filters or counts less.
+package search
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/front/search/shard"
+	"github.com/courant-platform/courant/internal/front/search/words"
+	"github.com/courant-platform/courant/internal/kit/bell"
+	"github.com/courant-platform/courant/internal/kit/obs"
+	"github.com/courant-platform/courant/internal/port/bus"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// Config is the front's section.
+type Config struct {
+	Shards   int      `toml:"shards" comment:"parts of the index, which a query asks at once"`
+	Signals  []string `toml:"signals" comment:"names of params that rank offers, as numbers"`
+	Synonyms string   `toml:"synonyms" comment:"file of words that mean the same: a group each line, commas between; a line that begins with stop: has words that ask for nothing"`
+	Model    string   `toml:"model" comment:"ranking model, JSON of CatBoost; the built-in one unless set"`
+}
+
+// Defaults are the working values.
+func Defaults() Config {
+	return Config{Shards: 8, Signals: []string{"Rating", "Reviews", "Orders", "Shop rating", "Delivery"}}
+}
+
+// Search is the front.
+type Search struct {
+	Store       *store.Store
+	Config      Config
+	RegionParam string // the param of an offer that holds its regions
+	Metrics     *obs.Set
+	Log         *slog.Logger
+
+	shards   []*shard.Shard
+	synonyms words.Synonyms
+	changed  bell.Bell
+	follower follower
+}
+
+// Open reads the model and the synonyms.
+func (s *Search) Open() error {
+	model, err := openModel(s.Config)
+	if err != nil {
+		return err
+	}
+	if s.synonyms, err = openSynonyms(s.Config.Synonyms); err != nil {
+		return err
+	}
+	for range max(s.Config.Shards, 1) {
+		s.shards = append(s.shards, shard.New(shard.Config{Signals: s.Config.Signals, Model: model, Now: time.Now}))
+	}
+	return nil
+}
+
+// Handlers are what the front wants to hear.
+func (s *Search) Handlers() []bus.Handler {
+	return []bus.Handler{flow.PageChanged.Listen(func(context.Context, flow.Changes) error {
+		s.changed.Ring()
+		return nil
+	})}
+}
+
+// Register adds the front's addresses.
+func (s *Search) Register(mux *http.ServeMux) {
+	mux.HandleFunc("GET /api/v1/search", s.api)
+}
+
+const lookEvery = time.Second // for changes that no bell announced
+
+// Run follows the change feed until ctx ends.
+func (s *Search) Run(ctx context.Context) error {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		heard := s.changed.Heard()
+		if err := s.catchUp(ctx); err != nil && ctx.Err() == nil {
+			s.Log.Warn("the index is behind the change feed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-heard:
+		case <-tick.C:
+		}
+	}
+}

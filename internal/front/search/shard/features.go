@@ -1,0 +1,265 @@
+package shard
+
+import (
+	"math"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/gbdt"
+)
+
+// Model is a ranking model with what its features are of ours.
+type Model struct {
+	Name string
+
+	scorer   *gbdt.Scorer
+	stored   []static
+	computed []*dynamic
+	first    int // trees of the first look at every candidate
+}
+
+// firstTrees is how many trees every candidate is looked at with.
+const firstTrees = 12
+
+// static is a feature of a document.
+type static func(x *index, doc uint32) float32
+
+// dynamic is a feature of a document and a query.
+type dynamic struct {
+	constant bool // the same for all documents
+	of       func(r *ranking, doc uint32) float32
+}
+
+// NewModel makes a model ready. Its features are known by name: signals as
+// "signal Rating", the others as docs/search.md lists them.
+func NewModel(name string, m *gbdt.Model, signals []string) (*Model, error) {
+	s, err := gbdt.Compile(m, func(f gbdt.Feature) bool { return dynamics()[f.Name] != nil })
+	if err != nil {
+		return nil, courant.Errorf(courant.Invalid, "model %s: %w", name, err)
+	}
+	model := &Model{Name: name, scorer: s, first: min(firstTrees, s.Trees())}
+	known := statics(signals)
+	for _, f := range s.Stored() {
+		of := known[f.Name]
+		if of == nil {
+			return nil, courant.Errorf(courant.Invalid, "model %s: there is no feature %q", name, f.Name)
+		}
+		model.stored = append(model.stored, of)
+	}
+	for _, f := range s.Computed() {
+		model.computed = append(model.computed, dynamics()[f.Name])
+	}
+	return model, nil
+}
+
+// Kernel is the name of the code that scores.
+func (m *Model) Kernel() string { return gbdt.Kernel() }
+
+// FeatureNames are all features that there are, in the order in which Explain gives
+// their values: what a model is trained with.
+func FeatureNames(signals []string) (names []string) {
+	names = append(names, storedNames()...)
+	for _, s := range signals {
+		names = append(names, "signal "+s)
+	}
+	return append(names, computedNames()...)
+}
+
+func storedNames() []string {
+	return []string{"price", "price_z", "discount", "bargain", "group_size", "available", "age_days", "pictures", "length", "words_of_title", "is_offer"}
+}
+
+func computedNames() []string {
+	return []string{"words", "exact", "cover", "category_share", "budget_gap", "budget", "thrift", "haste", "segment"}
+}
+
+// nan is "not known".
+func nan() float32 { return float32(math.NaN()) }
+
+func flag(on bool) float32 {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+// statics are the features of documents by name.
+func statics(signals []string) map[string]static {
+	all := map[string]static{
+		"price": func(x *index, d uint32) float32 {
+			if x.price[d] <= 0 {
+				return nan()
+			}
+			return float32(x.price[d]) / 100
+		},
+		"price_z": func(x *index, d uint32) float32 { return x.place(d) },
+		"discount": func(x *index, d uint32) float32 {
+			if p, o := x.price[d], x.old[d]; p > 0 && o > p {
+				return 1 - float32(p)/float32(o)
+			}
+			return 0
+		},
+		"bargain":    func(x *index, d uint32) float32 { return x.bargain(d) },
+		"group_size": func(x *index, d uint32) float32 { return float32(max(x.groups[x.group[d]].n, 1)) },
+		"available":  func(x *index, d uint32) float32 { return flag(x.available.has(d)) },
+		"age_days": func(x *index, d uint32) float32 {
+			if x.published[d] <= 0 {
+				return nan()
+			}
+			return float32(x.Now().Unix()-x.published[d]) / (24 * 3600)
+		},
+		"pictures":       func(x *index, d uint32) float32 { return x.own[int(d)*x.ownNumbers()+len(x.Signals)] },
+		"length":         func(x *index, d uint32) float32 { return x.own[int(d)*x.ownNumbers()+len(x.Signals)+1] },
+		"words_of_title": func(x *index, d uint32) float32 { return float32(x.length[d]) },
+		"is_offer":       func(x *index, d uint32) float32 { return flag(x.offers.has(d)) },
+	}
+	for i, s := range signals {
+		all["signal "+s] = func(x *index, d uint32) float32 { return x.own[int(d)*x.ownNumbers()+i] }
+	}
+	return all
+}
+
+// dynamics are the features of a document and a query by name.
+func dynamics() map[string]*dynamic {
+	person := func(of func(p Person) float32) *dynamic {
+		return &dynamic{constant: true, of: func(r *ranking, _ uint32) float32 { return of(r.q.Person) }}
+	}
+	return map[string]*dynamic{
+		"words":          {constant: true, of: func(r *ranking, _ uint32) float32 { return float32(len(r.q.Words)) }},
+		"budget":         person(func(p Person) float32 { return p.Budget }),
+		"thrift":         person(func(p Person) float32 { return p.Thrift }),
+		"haste":          person(func(p Person) float32 { return p.Haste }),
+		"segment":        person(func(p Person) float32 { return float32(p.Segment) }),
+		"exact":          {of: (*ranking).exact},
+		"cover":          {of: (*ranking).cover},
+		"category_share": {of: (*ranking).categoryShare},
+		"budget_gap":     {of: (*ranking).budgetGap},
+	}
+}
+
+// fill writes the bins of a feature for up to 128 documents.
+func (f *dynamic) fill(r *ranking, g *gbdt.Feature, docs []uint32, row []byte) {
+	if f.constant {
+		bin := g.Bin(gbdt.Number(f.of(r, docs[0])))
+		for i := range row[:len(docs)] {
+			row[i] = bin
+		}
+		return
+	}
+	for i, d := range docs {
+		row[i] = g.Bin(gbdt.Number(f.of(r, d)))
+	}
+}
+
+// features are the values of all features, in the order of FeatureNames.
+func (r *ranking) features(doc uint32) (values []float32) {
+	known := statics(r.x.Signals)
+	for _, name := range FeatureNames(r.x.Signals) {
+		if of := known[name]; of != nil {
+			values = append(values, of(r.x, doc))
+		} else {
+			values = append(values, dynamics()[name].of(r, doc))
+		}
+	}
+	return values
+}
+
+// setBins writes the bins of a document's stored features.
+func (x *index) setBins(doc uint32) {
+	if x.Model == nil {
+		return
+	}
+	stored := x.Model.scorer.Stored()
+	rows := len(stored)
+	block := int(doc) / gbdt.BlockSize * rows * gbdt.BlockSize
+	for len(x.bins) < block+rows*gbdt.BlockSize {
+		x.bins = append(x.bins, make([]byte, rows*gbdt.BlockSize)...)
+	}
+	for i := range stored {
+		x.bins[block+i*gbdt.BlockSize+int(doc)%gbdt.BlockSize] = stored[i].Bin(gbdt.Number(x.Model.stored[i](x, doc)))
+	}
+}
+
+// stat is what is usual in a category.
+type stat struct {
+	n         int
+	sum, sums float64 // of the logarithms of prices, and of their squares
+}
+
+func (s stat) mean() float64 { return s.sum / float64(s.n) }
+
+func (s stat) deviation() float64 {
+	m := s.mean()
+	return math.Sqrt(max(s.sums/float64(s.n)-m*m, 0))
+}
+
+type groupStat struct {
+	n   int
+	sum float64 // of the logarithms of prices
+	of  int     // how many have one
+}
+
+// place is the place of an offer's price among those of its category, in standard
+// deviations of the logarithm.
+func (x *index) place(d uint32) float32 {
+	c := x.category[d]
+	if x.price[d] <= 0 || int(c) >= len(x.stats) || x.stats[c].n < 2 {
+		return nan()
+	}
+	s := x.stats[c]
+	if dev := s.deviation(); dev > 0 {
+		return float32((math.Log(float64(x.price[d])) - s.mean()) / dev)
+	}
+	return 0
+}
+
+// bargain is by how much the price is below that of the same model elsewhere, in
+// logarithms.
+func (x *index) bargain(d uint32) float32 {
+	g := x.groups[x.group[d]]
+	if x.group[d] == 0 || x.price[d] <= 0 || g.of < 2 {
+		return 0
+	}
+	return float32(g.sum/float64(g.of) - math.Log(float64(x.price[d])))
+}
+
+// measure learns what is usual from all documents.
+func (x *index) measure() {
+	x.stats = make([]stat, len(x.categories.nodes))
+	x.groups = map[uint64]groupStat{}
+	x.alive.each(func(d uint32) {
+		g := x.groups[x.group[d]]
+		g.n++
+		if p := x.price[d]; p > 0 {
+			l := math.Log(float64(p))
+			s := &x.stats[x.category[d]]
+			s.n++
+			s.sum += l
+			s.sums += l * l
+			g.sum += l
+			g.of++
+		}
+		if x.group[d] != 0 {
+			x.groups[x.group[d]] = g
+		}
+	})
+}
+
+func (r *ranking) exact(d uint32) float32 {
+	if len(r.q.Words) == 0 || !r.relaxed {
+		return 1
+	}
+	return float32(r.hits[d]) / float32(len(r.q.Words))
+}
+
+// cover is how much of the title the query's words are.
+func (r *ranking) cover(d uint32) float32 {
+	return min(float32(len(r.q.Words))/float32(max(r.x.length[d], 1)), 1)
+}
+
+func (r *ranking) categoryShare(d uint32) float32 { return r.shares[r.x.category[d]] }
+
+// budgetGap is how far the price is from what the person likes to spend.
+func (r *ranking) budgetGap(d uint32) float32 {
+	gap := r.x.place(d) - r.q.Person.Budget
+	return max(gap, -gap)
+}

@@ -1,0 +1,212 @@
+package shard
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// Shard is an index that may be asked by many while one changes it.
+type Shard struct {
+	mu      sync.RWMutex
+	x       *index
+	version int64
+	spaces  sync.Pool
+	rooms   sync.Pool
+}
+
+// New is an empty shard.
+func New(c Config) *Shard {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &Shard{x: newIndex(c)}
+}
+
+const (
+	// tailLeast documents may lie unsorted however small the index is, and beside
+	// them the tailPart of the sorted ones.
+	tailLeast = 4096
+	tailPart  = 8
+)
+
+// Apply puts documents in, takes pages out, and notes how far the change feed has
+// been followed. It sorts when enough has come together. Only one may call it at a
+// time.
+func (s *Shard) Apply(puts []Doc, drops []int64, version int64) {
+	s.mu.Lock()
+	for _, page := range drops {
+		s.x.drop(page)
+	}
+	for i := range puts {
+		s.x.put(&puts[i])
+	}
+	s.version = version
+	tail, sorted := s.x.tail()+s.x.dead, int(s.x.sorted)
+	s.mu.Unlock()
+	if tail > tailLeast+sorted/tailPart {
+		s.Sort()
+	}
+}
+
+// Sort brings all documents into their order. Queries go on meanwhile.
+func (s *Shard) Sort() {
+	x := s.x.resorted()
+	s.mu.Lock()
+	s.x = x
+	s.mu.Unlock()
+}
+
+// Size is how many documents there are, and how far the change feed was followed.
+func (s *Shard) Size() (docs int, version int64) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.x.size() - s.x.dead, s.version
+}
+
+// Ask answers a query.
+func (s *Shard) Ask(q *Query) (a Answer) {
+	space, room := pooled[space](&s.spaces), pooled[rankingRoom](&s.rooms)
+	s.mu.RLock()
+	defer func() {
+		s.mu.RUnlock()
+		s.spaces.Put(space)
+		s.rooms.Put(room)
+	}()
+	x := s.x
+	exact, relaxed := x.match(q, space)
+	a.Matched, a.Relaxed = exact.count(), relaxed.count()
+	a.ShareUsed, a.Docs, a.Version = min(q.Share, 1), x.size()-x.dead, int(s.version)
+	a.Conflicts = x.conflicts()
+	if a.Matched > 0 || relaxed == nil {
+		a.Facets = x.facets(exact, space)
+	}
+	x.answer(&a, q, exact, a.Matched, false, space, room)
+	if len(a.Hits) < q.Top && a.Relaxed > 0 {
+		f := x.facets(relaxed, space)
+		if a.Matched == 0 {
+			a.Facets = f
+		}
+		x.answer(&a, q, relaxed, a.Relaxed, true, space, room)
+	}
+	return a
+}
+
+func pooled[T any](p *sync.Pool) *T {
+	if v, ok := p.Get().(*T); ok {
+		return v
+	}
+	return new(T)
+}
+
+// answer ranks a set and adds its best to the answer.
+func (x *index) answer(a *Answer, q *Query, in set, n int, relaxed bool, s *space, room *rankingRoom) {
+	top := q.Top - len(a.Hits)
+	if q.Grouped {
+		top *= 4 // most models have a few offers
+	}
+	if n == 0 || top <= 0 {
+		return
+	}
+	var best []ranked
+	r := ranking{x: x, q: q, m: x.Model, relaxed: relaxed, room: room}
+	if q.Sort == Relevance {
+		r.shares = x.sharesOf(s, n)
+		if relaxed {
+			r.hits = x.wordHits(q, s)
+		}
+		var considered, scored int
+		best, considered, scored = r.rank(in, n, top, a.ShareUsed)
+		a.Considered += considered
+		a.Scored += scored
+	} else {
+		best = x.ordered(in, q.Sort, top)
+		a.Considered += n
+	}
+	if q.Grouped {
+		best = x.oneOfEach(best)
+	}
+	for _, b := range best[:min(len(best), q.Top-len(a.Hits))] {
+		h := x.hit(b)
+		h.Relaxed = relaxed
+		if q.Explain && q.Sort == Relevance {
+			h.Features = r.features(b.doc)
+		}
+		a.Hits = append(a.Hits, h)
+	}
+}
+
+// sharesOf is which part of what was counted last lies in each category.
+func (x *index) sharesOf(s *space, n int) []float32 {
+	shares := make([]float32, len(x.categories.nodes))
+	for id, count := range s.nodes {
+		shares[id] = float32(count) / float32(n)
+	}
+	return shares
+}
+
+// wordHits counts for each document the words that it has as they are.
+func (x *index) wordHits(q *Query, s *space) []uint8 {
+	if n := x.size(); cap(s.counts) < n {
+		s.counts = make([]uint8, n, n+n/4)
+	} else {
+		s.counts = s.counts[:n]
+		clear(s.counts)
+	}
+	for _, w := range q.Words {
+		part := x.clear(&s.part)
+		x.each(w, part.list)
+		part.each(func(d uint32) { s.counts[d]++ })
+	}
+	return s.counts
+}
+
+// oneOfEach keeps the best offer of each model.
+func (x *index) oneOfEach(best []ranked) []ranked {
+	seen := map[uint64]bool{}
+	return slices.DeleteFunc(best, func(b ranked) bool {
+		g := x.group[b.doc]
+		known := seen[g]
+		seen[g] = g != 0
+		return known
+	})
+}
+
+// ordered are the first documents of a set by a column.
+func (x *index) ordered(in set, by Sort, top int) (best []ranked) {
+	in.each(func(d uint32) {
+		switch p := float64(x.price[d]); {
+		case by == Newest:
+			best = append(best, ranked{d, float64(x.published[d])})
+		case p <= 0:
+			best = append(best, ranked{d, -1e18})
+		case by == Cheapest:
+			best = append(best, ranked{d, -p})
+		default:
+			best = append(best, ranked{d, p})
+		}
+	})
+	return sorted(best, top)
+}
+
+// hit is what an answer says of a document.
+func (x *index) hit(b ranked) Hit {
+	d := b.doc
+	h := Hit{ID: x.id[d], Score: b.score, Source: x.sources.name(x.source[d]), Vendor: x.vendors.name(x.vendor[d]),
+		Price: x.price[d], Old: x.old[d], Available: x.available.has(d), Group: x.group[d]}
+	if x.published[d] > 0 {
+		h.Published = time.Unix(x.published[d], 0).UTC()
+	}
+	h.Offer, h.URL, h.Title = x.textsOf(d)
+	return h
+}
+
+// conflicts are the categories that sources call differently.
+func (x *index) conflicts() (all []Conflict) {
+	for i := range x.categories.nodes {
+		if n := &x.categories.nodes[i]; n.other != "" {
+			all = append(all, Conflict{last(n.ids), last(n.names), n.other})
+		}
+	}
+	return all
+}

@@ -1,0 +1,183 @@
+package shard
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+)
+
+// resorted is the index with all living documents in the order of category and
+// prior. It changes nothing that who reads the old one sees.
+func (x *index) resorted() *index {
+	v := *x // the old documents with what is usual now
+	v.bins = nil
+	v.measure()
+	for doc := range uint32(x.size()) {
+		v.setBins(doc)
+	}
+	v.prior = v.priors()
+	order := v.order()
+	n := &index{Config: x.Config, seed: x.seed, sorted: uint32(len(order)), at: make(map[int64]uint32, len(order)),
+		id: permuted(x.id, order), same: permuted(x.same, order), source: permuted(x.source, order),
+		vendor: permuted(x.vendor, order), category: permuted(x.category, order), region: permuted(x.region, order),
+		group: permuted(x.group, order), language: permuted(x.language, order), published: permuted(x.published, order),
+		price: permuted(x.price, order), old: permuted(x.old, order), prior: permuted(v.prior, order),
+		length: permuted(x.length, order), sources: x.sources, vendors: x.vendors, languages: x.languages, regions: x.regions,
+		categories: x.categories, stats: v.stats, groups: v.groups, words: x.words, params: x.params}
+	n.categories.nodes = slices.Clone(x.categories.nodes)
+	n.rank = make([]uint16, len(order))
+	n.copyTexts(x, order)
+	n.copySets(x, order)
+	own := x.ownNumbers()
+	n.own = make([]float32, 0, len(order)*own)
+	to := make([]uint32, x.size())
+	for i := range to {
+		to[i] = math.MaxUint32
+	}
+	for at, doc := range order {
+		to[doc] = uint32(at)
+		n.at[n.id[at]] = uint32(at)
+		n.own = append(n.own, x.own[int(doc)*own:(int(doc)+1)*own]...)
+	}
+	n.words.lists, n.params.lists = moved(x.words.lists, to), moved(x.params.lists, to)
+	n.words.sortWords()
+	n.ranges()
+	for doc := range uint32(len(order)) {
+		n.setBins(doc)
+	}
+	return n
+}
+
+func permuted[T any](s []T, order []uint32) []T {
+	out := make([]T, len(order))
+	for at, doc := range order {
+		out[at] = s[doc]
+	}
+	return out
+}
+
+// order is the living documents by category, prior and page.
+func (x *index) order() []uint32 {
+	place := make([]uint32, len(x.categories.nodes))
+	for at, id := range x.categories.order() {
+		place[id] = uint32(at)
+	}
+	var all []uint32
+	x.alive.each(func(d uint32) { all = append(all, d) })
+	slices.SortFunc(all, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(place[x.category[a]], place[x.category[b]]), cmp.Compare(x.prior[b], x.prior[a]), cmp.Compare(x.id[a], x.id[b]))
+	})
+	return all
+}
+
+// priors are what the model gives each document for a query that says nothing.
+func (x *index) priors() []float32 {
+	out := make([]float32, x.size())
+	if x.Model == nil || x.size() == 0 {
+		return out
+	}
+	all := make(set, (x.size()+63)/64)
+	all.span(0, uint32(x.size()))
+	r := ranking{x: x, q: &Query{Person: Nobody()}, m: x.Model, shares: make([]float32, len(x.categories.nodes)), room: &rankingRoom{}}
+	r.gather(all)
+	r.score(0, x.Model.scorer.Trees())
+	for b := range r.room.blocks {
+		for i, doc := range r.room.docs[b] {
+			out[doc] = float32(r.room.scores[b][i])
+		}
+	}
+	return out
+}
+
+// copyTexts copies what answers show.
+func (x *index) copyTexts(from *index, order []uint32) {
+	x.record = make([]uint32, len(order))
+	for at, doc := range order {
+		x.record[at] = uint32(len(x.texts))
+		begin, parts := from.record[doc], 0
+		end := begin
+		for ; parts < 3; end++ {
+			if from.texts[end] == 0 {
+				parts++
+			}
+		}
+		x.texts = append(x.texts, from.texts[begin:end]...)
+	}
+	x.texts = slices.Clip(x.texts)
+}
+
+func (x *index) copySets(from *index, order []uint32) {
+	for _, s := range []*set{&x.alive, &x.available, &x.offers} {
+		s.grow(len(order))
+	}
+	x.alive.span(0, uint32(len(order)))
+	for at, doc := range order {
+		x.available.put(uint32(at), from.available.has(doc))
+		x.offers.put(uint32(at), from.offers.has(doc))
+	}
+}
+
+// moved are lists of documents in their new places, all in one piece of memory.
+func moved(lists [][]uint32, to []uint32) [][]uint32 {
+	n := 0
+	for _, l := range lists {
+		n += len(l)
+	}
+	all, out := make([]uint32, 0, n), make([][]uint32, len(lists))
+	for i, l := range lists {
+		begin := len(all)
+		for _, doc := range l {
+			if at := to[doc]; at != math.MaxUint32 {
+				all = append(all, at)
+			}
+		}
+		slices.Sort(all[begin:])
+		out[i] = slices.Clip(all[begin:])
+	}
+	return out
+}
+
+// ranges notes where each category lies, and the places within it.
+func (x *index) ranges() {
+	for i := range x.categories.nodes {
+		n := &x.categories.nodes[i]
+		n.from, n.to, n.docs = 0, 0, 0
+	}
+	for from := uint32(0); from < x.sorted; {
+		c := x.category[from]
+		to := from + uint32(sort.Search(int(x.sorted-from), func(i int) bool { return x.category[from+uint32(i)] != c }))
+		n := &x.categories.nodes[c]
+		n.from, n.to, n.docs = from, to, int(to-from)
+		for d := from; d < to; d++ {
+			x.rank[d] = uint16(uint64(d-from) * math.MaxUint16 / uint64(to-from))
+		}
+		from = to
+	}
+}
+
+// setRank gives a document of the unsorted part its place among those of its
+// category.
+func (x *index) setRank(doc uint32) {
+	n := &x.categories.nodes[x.category[doc]]
+	if n.to == n.from || x.Model == nil {
+		x.rank[doc] = math.MaxUint16 / 2
+		return
+	}
+	x.prior[doc] = x.priorOf(doc)
+	at := sort.Search(int(n.to-n.from), func(i int) bool { return x.prior[n.from+uint32(i)] < x.prior[doc] })
+	x.rank[doc] = uint16(uint64(at) * math.MaxUint16 / uint64(n.to-n.from))
+}
+
+// priorOf is the prior of one document.
+func (x *index) priorOf(doc uint32) float32 {
+	one := make(set, (x.size()+63)/64)
+	one.add(doc)
+	r := ranking{x: x, q: &Query{Person: Nobody()}, m: x.Model, shares: make([]float32, len(x.categories.nodes)), room: &rankingRoom{}}
+	r.gather(one)
+	r.score(0, x.Model.scorer.Trees())
+	return float32(r.room.scores[0][0])
+}
+
+// tail is how many documents lie behind the sorted part, dead ones included.
+func (x *index) tail() int { return x.size() - int(x.sorted) }
