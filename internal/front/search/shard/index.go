@@ -66,8 +66,9 @@ type regionSets struct {
 func (r *regionSets) number(set Regions) uint32 {
 	id := r.id(set.String())
 	for len(r.sets) <= int(id) {
-		r.sets = append(r.sets, set)
+		r.sets = append(r.sets, nil)
 	}
+	r.sets[id] = set
 	return id
 }
 

@@ -137,8 +137,6 @@ func (r *ranking) gather(in set) {
 	}
 	r.collect(sparse, rows)
 	r.compute()
-	room.scores = slices.Grow(room.scores[:0], len(room.blocks))[:len(room.blocks)]
-	clear(room.scores)
 }
 
 // block adds a block whose documents lie one after the other.
@@ -176,7 +174,7 @@ func (r *ranking) collect(sparse []uint32, rows int) {
 	}
 }
 
-// compute fills in the features of the query.
+// compute fills in the features of the query, and begins the scores.
 func (r *ranking) compute() {
 	room, rows := r.room, len(r.m.computed)*gbdt.BlockSize
 	room.rows = slices.Grow(room.rows[:0], len(room.blocks)*rows)[:len(room.blocks)*rows]
@@ -188,6 +186,8 @@ func (r *ranking) compute() {
 		}
 		room.blocks[b].Computed = to
 	}
+	room.scores = slices.Grow(room.scores[:0], len(room.blocks))[:len(room.blocks)]
+	clear(room.scores)
 }
 
 // score adds trees to the scores of all blocks.

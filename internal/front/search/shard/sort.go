@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/courant-platform/courant/internal/kit/gbdt"
 )
 
 // resorted is the index with all living documents in the order of category and
@@ -171,10 +173,9 @@ func (x *index) setRank(doc uint32) {
 
 // priorOf is the prior of one document.
 func (x *index) priorOf(doc uint32) float32 {
-	one := make(set, (x.size()+63)/64)
-	one.add(doc)
 	r := ranking{x: x, q: &Query{Person: Nobody()}, m: x.Model, shares: make([]float32, len(x.categories.nodes)), room: &rankingRoom{}}
-	r.gather(one)
+	r.collect([]uint32{doc}, len(x.Model.stored)*gbdt.BlockSize)
+	r.compute()
 	r.score(0, x.Model.scorer.Trees())
 	return float32(r.room.scores[0][0])
 }
