@@ -71,6 +71,7 @@ func (s *Search) Handlers() []bus.Handler {
 // Register adds the front's addresses.
 func (s *Search) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/search", s.api)
+	mux.HandleFunc("GET /search", s.page)
 }
 
 const lookEvery = time.Second // for changes that no bell announced

@@ -3,7 +3,8 @@ package shard
 // Facets are how many of what matched have a value.
 type Facets struct {
 	Vendors    map[string]int
-	Categories map[string]int // by id of the last node
+	Categories map[string]int    // by id of the last node
+	Names      map[string]string // of those
 	Prices     [len(PriceBounds)]int
 }
 
@@ -14,7 +15,7 @@ var PriceBounds = [...]int64{0, 500_00, 1000_00, 2000_00, 5000_00, 10000_00, 200
 // facets counts the documents of a set.
 func (x *index) facets(in set, s *space) Facets {
 	s.vendors, s.nodes = zeros(s.vendors, x.vendors.len()), zeros(s.nodes, len(x.categories.nodes))
-	f := Facets{Vendors: map[string]int{}, Categories: map[string]int{}}
+	f := Facets{Vendors: map[string]int{}, Categories: map[string]int{}, Names: map[string]string{}}
 	in.each(func(d uint32) {
 		s.vendors[x.vendor[d]]++
 		s.nodes[x.category[d]]++
@@ -29,7 +30,9 @@ func (x *index) facets(in set, s *space) Facets {
 	}
 	for id, n := range s.nodes {
 		if n > 0 && id > 0 {
-			f.Categories[last(x.categories.nodes[id].ids)] += int(n)
+			c := &x.categories.nodes[id]
+			f.Categories[last(c.ids)] += int(n)
+			f.Names[last(c.ids)] = last(c.names)
 		}
 	}
 	return f
@@ -56,13 +59,14 @@ func zeros(s []uint32, n int) []uint32 {
 // Add adds another shard's counts.
 func (f *Facets) Add(other Facets) {
 	if f.Vendors == nil {
-		f.Vendors, f.Categories = map[string]int{}, map[string]int{}
+		f.Vendors, f.Categories, f.Names = map[string]int{}, map[string]int{}, map[string]string{}
 	}
 	for name, n := range other.Vendors {
 		f.Vendors[name] += n
 	}
 	for id, n := range other.Categories {
 		f.Categories[id] += n
+		f.Names[id] = other.Names[id]
 	}
 	for i, n := range other.Prices {
 		f.Prices[i] += n

@@ -14,69 +14,87 @@ const longest = 64
 // Each calls f with every word of a text, in its order, until f says false. The
 // bytes are f's only while it runs.
 func Each(text string, f func(word []byte) bool) {
-	var room [longest + utf8.UTFMax]byte
-	word := room[:0]
-	var before rune // the character before, in a script without blanks
-	end := func() bool {
-		if len(word) == 0 {
-			return true
-		}
-		ok := f(word)
-		word = room[:0]
-		return ok
-	}
+	EachAt(text, func(word []byte, _, _ int) bool { return f(word) })
+}
+
+// EachAt is Each with where in the text the word begins and ends. Pairs of
+// characters overlap.
+func EachAt(text string, f func(word []byte, from, to int) bool) {
+	c := cutter{f: f}
+	c.word = c.room[:0]
 	for i := 0; i < len(text); {
 		r, size := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
 			r, size = utf8.DecodeRuneInString(text[i:])
 		}
+		if !c.take(fold(r), i, i+size) {
+			return
+		}
 		i += size
-		r = fold(r)
-		switch {
-		case r == 0:
-			if !endPair(&before, f, &room) || !end() {
-				return
-			}
-		case isDense(r):
-			if !end() || !pair(&before, r, f, &room) {
-				return
-			}
-		default:
-			if !endPair(&before, f, &room) {
-				return
-			}
-			if len(word) < longest {
-				word = utf8.AppendRune(word, r)
-			}
+	}
+	c.take(0, len(text), len(text))
+}
+
+// cutter is the state of Each: a word that goes on, or the character before in a
+// script without blanks.
+type cutter struct {
+	f      func(word []byte, from, to int) bool
+	room   [longest + utf8.UTFMax]byte
+	word   []byte
+	from   int
+	end    int
+	before rune // 0 for none
+	first  int  // where it begins
+	paired bool // whether it was the second of a pair
+}
+
+// take takes the next character, folded.
+func (c *cutter) take(r rune, from, to int) bool {
+	dense := r != 0 && isDense(r)
+	if c.before != 0 && !dense && !c.alone() {
+		return false
+	}
+	if len(c.word) > 0 && (r == 0 || dense) && !c.flush() {
+		return false
+	}
+	switch {
+	case r == 0:
+	case dense:
+		return c.pair(r, from, to)
+	default:
+		if len(c.word) == 0 {
+			c.from = from
+		}
+		if c.end = to; len(c.word) < longest {
+			c.word = utf8.AppendRune(c.word, r)
 		}
 	}
-	if endPair(&before, f, &room) {
-		end()
-	}
+	return true
 }
 
-// dense is a character of a script without blanks, and whether it was the second
-// of a pair.
-const paired = 1 << 30
-
-func pair(before *rune, r rune, f func([]byte) bool, room *[longest + utf8.UTFMax]byte) bool {
-	was := *before
-	*before = r | paired
-	if was == 0 {
-		*before = r
-		return true
-	}
-	return f(utf8.AppendRune(utf8.AppendRune(room[:0], was&^paired), r))
+// flush ends a word.
+func (c *cutter) flush() bool {
+	ok := c.f(c.word, c.from, c.end)
+	c.word = c.room[:0]
+	return ok
 }
 
-// endPair gives a character that stands alone.
-func endPair(before *rune, f func([]byte) bool, room *[longest + utf8.UTFMax]byte) bool {
-	was := *before
-	*before = 0
-	if was == 0 || was&paired != 0 {
-		return true
+// pair takes a character of a script without blanks.
+func (c *cutter) pair(r rune, from, to int) bool {
+	ok := true
+	if c.before != 0 {
+		ok = c.f(utf8.AppendRune(utf8.AppendRune(c.room[:0], c.before), r), c.first, to)
 	}
-	return f(utf8.AppendRune(room[:0], was))
+	c.paired = c.before != 0
+	c.before, c.first, c.end = r, from, to
+	return ok
+}
+
+// alone ends a run of such characters: one that stands alone is a word.
+func (c *cutter) alone() bool {
+	r := c.before
+	c.before = 0
+	return c.paired || c.f(utf8.AppendRune(c.room[:0], r), c.first, c.end)
 }
 
 // fold is a letter or digit in lower case, or 0 for what parts words.
