@@ -93,6 +93,25 @@ func BenchmarkScore(b *testing.B) {
 	}
 }
 
+// Trees of eight splits have 256 leaves.
+func BenchmarkScoreDeep(b *testing.B) {
+	for _, k := range kernels() {
+		b.Run(k.name, func(b *testing.B) {
+			r := rand.New(rand.NewPCG(1, 2))
+			m := randomModel(r, shape{trees: benchTrees, features: benchFeatures, leastDepth: 8, mostDeep: 8, borders: 255})
+			s := compile(b, m)
+			s.kernel = k
+			block, _ := fill(r, m, s)
+			var scores Scores
+			for b.Loop() {
+				scores = Scores{}
+				s.Score(&scores, block, 0, benchTrees)
+			}
+			perTree(b, BlockSize, benchTrees)
+		})
+	}
+}
+
 // The query of a leaf category: 50,000 documents.
 const benchDocs = 50_000
 

@@ -38,16 +38,29 @@ func kernels() []kernel {
 // packed are the trees in the forms of the kernels.
 type packed struct {
 	words []wordTree
-	trees []packedTree // only where there is AVX-512 VBMI
+
+	// Only where there is AVX-512 VBMI. at says where a tree is among the
+	// shallow or among the deep ones.
+	at      []int
+	shallow []shallowTree
+	deep    []deepTree
 }
 
-// packedTree is a tree as the assembly reads it: four lines of cache. The leaves
-// fill one register for their low bytes and one for their high ones.
-type packedTree struct {
-	low, high [64]byte
+// shallowTree is a tree as the assembly reads it: four lines of cache. The
+// leaves fill one register for their low bytes and one for their high ones.
+type shallowTree struct {
+	low, high [1 << shallow]byte
 	cuts      [shallow]packedCut
 	depth     uint64
 	_         [24]byte
+}
+
+// deepTree is a tree whose leaves fill four registers and four.
+type deepTree struct {
+	low, high [1 << mostDepth]byte
+	cuts      [mostDepth]packedCut
+	depth     uint64
+	_         [56]byte
 }
 
 // packedCut says where a row is, in bytes, and what its bins are compared with.
@@ -62,33 +75,51 @@ func pack(trees []rankTree) packed {
 	if !hasVBMI() {
 		return p
 	}
-	p.trees = make([]packedTree, len(trees))
-	for i, t := range trees {
-		if t.deep() {
-			continue
-		}
-		to := &p.trees[i]
-		to.depth = uint64(len(t.cuts))
-		for j, c := range t.cuts {
-			to.cuts[j] = packedCut{uint64(c.row) * BlockSize, uint32(c.part) * 8, uint32(c.above) * (each & 0xffffffff)}
-		}
-		for j, leaf := range t.leaves {
-			to.low[j], to.high[j] = byte(leaf), byte(leaf>>8)
+	for i := range trees {
+		if t := &trees[i]; t.deep() {
+			to := deepTree{depth: uint64(len(t.cuts))}
+			t.pack(to.cuts[:], to.low[:], to.high[:])
+			p.at, p.deep = append(p.at, len(p.deep)), append(p.deep, to)
+		} else {
+			to := shallowTree{depth: uint64(len(t.cuts))}
+			t.pack(to.cuts[:], to.low[:], to.high[:])
+			p.at, p.shallow = append(p.at, len(p.shallow)), append(p.shallow, to)
 		}
 	}
 	return p
 }
 
-// vbmi adds a run of trees by AVX-512 VBMI. The trees of a run are all deep or
-// all shallow.
-func vbmi(s *Scorer, scores *Scores, b *parts, from, to int) {
-	if s.trees[from].deep() {
-		portable(s, scores, b, from, to)
-		return
+func (t *rankTree) pack(cuts []packedCut, low, high []byte) {
+	for i, c := range t.cuts {
+		cuts[i] = packedCut{uint64(c.row) * BlockSize, uint32(c.part) * 8, uint32(c.above) * (each & 0xffffffff)}
 	}
-	addRun(scores, unsafe.SliceData(b.rows[0]), unsafe.SliceData(b.rows[1]), &s.packed.trees[from], to-from, b.ahead, b.lines)
+	for i, leaf := range t.leaves {
+		low[i], high[i] = byte(leaf), byte(leaf>>8)
+	}
+}
+
+// vbmi adds a run of trees by AVX-512 VBMI. The trees of a run are all deep or
+// all shallow, so that they lie behind one another.
+func vbmi(s *Scorer, scores *Scores, b *parts, from, to int) {
+	stored, computed := unsafe.SliceData(b.rows[0]), unsafe.SliceData(b.rows[1])
+	if at := s.packed.at[from]; s.trees[from].deep() {
+		addDeep(scores, stored, computed, &s.packed.deep[at], to-from, b.ahead, b.lines)
+	} else {
+		addShallow(scores, stored, computed, &s.packed.shallow[at], to-from, b.ahead, b.lines)
+	}
 	b.ahead += (to - from) * b.lines * 64
 }
+
+// addShallow adds n trees to the scores of 128 documents. With each it asks the
+// memory for some lines of 64 bytes, from ahead bytes behind the begin of stored.
+//
+//go:noescape
+func addShallow(scores *Scores, stored, computed *byte, trees *shallowTree, n, ahead, lines int)
+
+// addDeep is addShallow for trees of seven or eight splits.
+//
+//go:noescape
+func addDeep(scores *Scores, stored, computed *byte, trees *deepTree, n, ahead, lines int)
 
 func compress(to []byte, n int, from []byte, half int, docs uint64) {
 	rows := min(len(to), len(from)) / BlockSize
@@ -98,12 +129,6 @@ func compress(to []byte, n int, from []byte, half int, docs uint64) {
 	}
 	compressRows(&to[0], n, &from[half*64], rows, docs)
 }
-
-// addRun adds n trees to the scores of 128 documents. With each it asks the
-// memory for some lines of 64 bytes, from ahead bytes behind the begin of stored.
-//
-//go:noescape
-func addRun(scores *Scores, stored, computed *byte, trees *packedTree, n, ahead, lines int)
 
 // compressRows copies the documents of a set from 64 bytes of each row behind
 // the first n bytes of a row, where there must be room.

@@ -3,17 +3,58 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// SPLIT compares the row of split n with its cut, for 128 documents, and sets
-// BIT in the leaf's number of those above. LT: the cut is below the bin.
-#define SPLIT(n, BIT) \
-	MOVL         (packedTree_cuts+n*packedCut__size+packedCut_part)(SI), AX \
-	MOVQ         (packedTree_cuts+n*packedCut__size+packedCut_row)(SI), DX  \
-	ADDQ         (BX)(AX*1), DX                                             \
-	VPBROADCASTD (packedTree_cuts+n*packedCut__size+packedCut_above)(SI), Z0 \
-	VPCMPUB      $1, (DX), Z0, K1                                           \
-	VPCMPUB      $1, 64(DX), Z0, K2                                         \
-	VPADDB       BIT, Z2, K1, Z2                                            \
+// BEGIN loads the arguments, which both kernels share, and clears the sums.
+//
+// DI: scores. BX: where the pointers to the parts are. SI: trees. CX: how many.
+// R10: what to ask the memory for next. R11: how many lines of it with each
+// tree. Z2, Z3: leaf numbers of documents 0-63 and 64-127. Z8 to Z11: sums in
+// words, eight documents of a half in turns. Z16 to Z23: the bits of a leaf's
+// number.
+#define BEGIN \
+	MOVQ         scores+0(FP), DI   \
+	LEAQ         stored+8(FP), BX   \
+	MOVQ         stored+8(FP), R10  \
+	MOVQ         trees+24(FP), SI   \
+	MOVQ         n+32(FP), CX       \
+	ADDQ         ahead+40(FP), R10  \
+	MOVQ         lines+48(FP), R11  \
+	MOVL         $0x01010101, AX    \
+	VPBROADCASTD AX, Z16            \
+	VPADDB       Z16, Z16, Z17      \
+	VPADDB       Z17, Z17, Z18      \
+	VPADDB       Z18, Z18, Z19      \
+	VPADDB       Z19, Z19, Z20      \
+	VPADDB       Z20, Z20, Z21      \
+	VPADDB       Z21, Z21, Z22      \
+	VPADDB       Z22, Z22, Z23      \
+	VPXORQ       Z8, Z8, Z8         \
+	VPXORQ       Z9, Z9, Z9         \
+	VPXORQ       Z10, Z10, Z10      \
+	VPXORQ       Z11, Z11, Z11
+
+// SPLIT compares the row of a CUT with its bin, for 128 documents, and sets BIT
+// in the leaf's number of those above. LT: the cut is below the bin.
+#define SPLIT(CUT, BIT) \
+	MOVL         (CUT+packedCut_part)(SI), AX   \
+	MOVQ         (CUT+packedCut_row)(SI), DX    \
+	ADDQ         (BX)(AX*1), DX                 \
+	VPBROADCASTD (CUT+packedCut_above)(SI), Z0  \
+	VPCMPUB      $1, (DX), Z0, K1               \
+	VPCMPUB      $1, 64(DX), Z0, K2             \
+	VPADDB       BIT, Z2, K1, Z2                \
 	VPADDB       BIT, Z3, K2, Z3
+
+// ADDLEAVES adds the leaves whose low and high bytes are in Z4 and Z5 for
+// documents 0-63, in Z6 and Z7 for the others.
+#define ADDLEAVES \
+	VPUNPCKLBW Z5, Z4, Z12  \
+	VPUNPCKHBW Z5, Z4, Z13  \
+	VPUNPCKLBW Z7, Z6, Z14  \
+	VPUNPCKHBW Z7, Z6, Z15  \
+	VPADDW     Z12, Z8, Z8  \
+	VPADDW     Z13, Z9, Z9  \
+	VPADDW     Z14, Z10, Z10 \
+	VPADDW     Z15, Z11, Z11
 
 // WIDEN adds 32 words of WA and WB, which lie in turns of eight, to the scores
 // at AT. It spoils them.
@@ -56,30 +97,17 @@ DATA turns<>+112(SB)/8, $14
 DATA turns<>+120(SB)/8, $15
 GLOBL turns<>(SB), RODATA|NOPTR, $128
 
-// func addRun(scores *Scores, stored, computed *byte, trees *packedTree, n, ahead, lines int)
-//
-// Z2, Z3: leaf numbers of documents 0-63 and 64-127. Z8 to Z11: sums in words,
-// eight documents of a half in turns. Z16 to Z21: the bits of a leaf's number.
-// BX: where the pointers to the parts are. R10: what to ask for next.
-TEXT ·addRun(SB), NOSPLIT, $0-56
-	MOVQ         scores+0(FP), DI
-	LEAQ         stored+8(FP), BX
-	MOVQ         trees+24(FP), SI
-	MOVQ         n+32(FP), CX
-	MOVQ         stored+8(FP), R10
-	ADDQ         ahead+40(FP), R10
-	MOVQ         lines+48(FP), R11
-	MOVL         $0x01010101, AX
-	VPBROADCASTD AX, Z16
-	VPADDB       Z16, Z16, Z17
-	VPADDB       Z17, Z17, Z18
-	VPADDB       Z18, Z18, Z19
-	VPADDB       Z19, Z19, Z20
-	VPADDB       Z20, Z20, Z21
-	VPXORQ       Z8, Z8, Z8
-	VPXORQ       Z9, Z9, Z9
-	VPXORQ       Z10, Z10, Z10
-	VPXORQ       Z11, Z11, Z11
+// END adds the sums to the scores.
+#define END \
+	VMOVDQU64 turns<>+0(SB), Z24   \
+	VMOVDQU64 turns<>+64(SB), Z25  \
+	WIDEN(Z8, Z9, 0)               \
+	WIDEN(Z10, Z11, 256)           \
+	VZEROUPPER
+
+// func addShallow(scores *Scores, stored, computed *byte, trees *shallowTree, n, ahead, lines int)
+TEXT ·addShallow(SB), NOSPLIT, $0-56
+	BEGIN
 
 tree:
 	MOVQ  R11, AX
@@ -95,7 +123,7 @@ ask:
 number:
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
-	MOVQ   packedTree_depth(SI), AX
+	MOVQ   shallowTree_depth(SI), AX
 	CMPQ   AX, $6
 	JEQ    six
 	CMPQ   AX, $5
@@ -111,47 +139,89 @@ number:
 	JMP    leaves
 
 six:
-	SPLIT(5, Z21)
+	SPLIT(shallowTree_cuts+5*packedCut__size, Z21)
 
 five:
-	SPLIT(4, Z20)
+	SPLIT(shallowTree_cuts+4*packedCut__size, Z20)
 
 four:
-	SPLIT(3, Z19)
+	SPLIT(shallowTree_cuts+3*packedCut__size, Z19)
 
 three:
-	SPLIT(2, Z18)
+	SPLIT(shallowTree_cuts+2*packedCut__size, Z18)
 
 two:
-	SPLIT(1, Z17)
+	SPLIT(shallowTree_cuts+1*packedCut__size, Z17)
 
 one:
-	SPLIT(0, Z16)
+	SPLIT(shallowTree_cuts+0*packedCut__size, Z16)
 
 leaves:
-	VMOVDQU8   packedTree_low(SI), Z0
-	VMOVDQU8   packedTree_high(SI), Z1
-	VPERMB     Z0, Z2, Z4
-	VPERMB     Z1, Z2, Z5
-	VPERMB     Z0, Z3, Z6
-	VPERMB     Z1, Z3, Z7
-	VPUNPCKLBW Z5, Z4, Z12
-	VPUNPCKHBW Z5, Z4, Z13
-	VPUNPCKLBW Z7, Z6, Z14
-	VPUNPCKHBW Z7, Z6, Z15
-	VPADDW     Z12, Z8, Z8
-	VPADDW     Z13, Z9, Z9
-	VPADDW     Z14, Z10, Z10
-	VPADDW     Z15, Z11, Z11
-	ADDQ       $packedTree__size, SI
-	DECQ       CX
-	JNZ        tree
+	VMOVDQU8 shallowTree_low(SI), Z0
+	VMOVDQU8 shallowTree_high(SI), Z1
+	VPERMB   Z0, Z2, Z4
+	VPERMB   Z1, Z2, Z5
+	VPERMB   Z0, Z3, Z6
+	VPERMB   Z1, Z3, Z7
+	ADDLEAVES
+	ADDQ     $shallowTree__size, SI
+	DECQ     CX
+	JNZ      tree
+	END
+	RET
 
-	VMOVDQU64 turns<>+0(SB), Z24
-	VMOVDQU64 turns<>+64(SB), Z25
-	WIDEN(Z8, Z9, 0)
-	WIDEN(Z10, Z11, 256)
-	VZEROUPPER
+// LOOKUP finds bytes of 256 at AT by the numbers in NUMBER, whose high bits are
+// in HIGH: 128 of them at a time.
+#define LOOKUP(AT, NUMBER, HIGH, TO) \
+	VMOVDQA64 NUMBER, TO           \
+	VMOVDQA64 NUMBER, Z1           \
+	VMOVDQU8  (AT)(SI), Z26        \
+	VMOVDQU8  (AT+128)(SI), Z27    \
+	VPERMI2B  (AT+64)(SI), Z26, TO \
+	VPERMI2B  (AT+192)(SI), Z27, Z1 \
+	VPBLENDMB Z1, TO, HIGH, TO
+
+// func addDeep(scores *Scores, stored, computed *byte, trees *deepTree, n, ahead, lines int)
+TEXT ·addDeep(SB), NOSPLIT, $0-56
+	BEGIN
+
+tree:
+	MOVQ  R11, AX
+	TESTQ AX, AX
+	JZ    number
+
+ask:
+	PREFETCHT0 (R10)
+	ADDQ       $64, R10
+	DECQ       AX
+	JNZ        ask
+
+number:
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	CMPQ   deepTree_depth(SI), $8
+	JNE    seven
+	SPLIT(deepTree_cuts+7*packedCut__size, Z23)
+
+seven:
+	SPLIT(deepTree_cuts+6*packedCut__size, Z22)
+	SPLIT(deepTree_cuts+5*packedCut__size, Z21)
+	SPLIT(deepTree_cuts+4*packedCut__size, Z20)
+	SPLIT(deepTree_cuts+3*packedCut__size, Z19)
+	SPLIT(deepTree_cuts+2*packedCut__size, Z18)
+	SPLIT(deepTree_cuts+1*packedCut__size, Z17)
+	SPLIT(deepTree_cuts+0*packedCut__size, Z16)
+	VPMOVB2M Z2, K3
+	VPMOVB2M Z3, K4
+	LOOKUP(deepTree_low, Z2, K3, Z4)
+	LOOKUP(deepTree_high, Z2, K3, Z5)
+	LOOKUP(deepTree_low, Z3, K4, Z6)
+	LOOKUP(deepTree_high, Z3, K4, Z7)
+	ADDLEAVES
+	ADDQ     $deepTree__size, SI
+	DECQ     CX
+	JNZ      tree
+	END
 	RET
 
 // AHEAD is how far before its use a row is asked for.
