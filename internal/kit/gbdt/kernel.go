@@ -32,8 +32,8 @@ func first(part []byte, rows int) []byte {
 	return part[:len(part):len(part)][:rows*BlockSize]
 }
 
-// Kernel is the name of the kernel that scores on this machine: "avx512vbmi", or
-// "portable".
+// Kernel is the name of the kernel that scores on this machine: "avx512vbmi",
+// "avx2" or "portable".
 func Kernel() string { return kernels()[0].name }
 
 // reference adds trees document by document. Tests hold the others to it.
