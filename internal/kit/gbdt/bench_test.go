@@ -183,3 +183,18 @@ func gather(s *Scorer, blocks []Block, scores []Scores, among []Mask, n int) ([]
 	}
 	return best, sets
 }
+
+func BenchmarkThreshold(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	scores, among := make([]Scores, benchDocs/BlockSize), make([]Mask, benchDocs/BlockSize)
+	for i := range scores {
+		among[i] = FirstOf(BlockSize)
+		for j := range scores[i] {
+			scores[i][j] = r.Int32N(1 << 16)
+		}
+	}
+	for b.Loop() {
+		Threshold(scores, among, benchDocs/10)
+	}
+	perTree(b, benchDocs, 1)
+}
