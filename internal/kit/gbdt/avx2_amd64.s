@@ -7,46 +7,46 @@
 // bin is not above the CUT: the lesser of the two is then the bin. Numbers that
 // begin as 1 so end as one more than they are.
 #define PUSH(CUT) \
-	MOVL         (CUT+packedCut_part)(SI), AX   \
-	MOVQ         (CUT+packedCut_row)(SI), DX    \
-	ADDQ         (BX)(AX*1), DX                 \
-	VPBROADCASTD (CUT+packedCut_above)(SI), Y0  \
-	VPMINUB      (DX)(R8*1), Y0, Y1             \
-	VPMINUB      32(DX)(R8*1), Y0, Y4           \
-	VPCMPEQB     (DX)(R8*1), Y1, Y1             \
-	VPCMPEQB     32(DX)(R8*1), Y4, Y4           \
-	VPADDB       Y2, Y2, Y2                     \
-	VPADDB       Y3, Y3, Y3                     \
-	VPADDB       Y1, Y2, Y2                     \
+	MOVL         (CUT+packedCut_part)(SI), AX  \
+	MOVQ         (CUT+packedCut_row)(SI), DX   \
+	ADDQ         (BX)(AX*1), DX                \
+	VPBROADCASTD (CUT+packedCut_above)(SI), Y0 \
+	VPMINUB      (DX)(R8*1), Y0, Y1            \
+	VPMINUB      32(DX)(R8*1), Y0, Y4          \
+	VPCMPEQB     (DX)(R8*1), Y1, Y1            \
+	VPCMPEQB     32(DX)(R8*1), Y4, Y4          \
+	VPADDB       Y2, Y2, Y2                    \
+	VPADDB       Y3, Y3, Y3                    \
+	VPADDB       Y1, Y2, Y2                    \
 	VPADDB       Y4, Y3, Y3
 
 // LOOKUP finds bytes of 64 at AT by the numbers in NUMBER: in each 16 of them by
 // bits 0 to 3, then the right ones by bits 4 and 5, which are the high bits of
 // the bytes of Y0 and Y1.
 #define LOOKUP(AT, NUMBER, TO) \
-	VBROADCASTI128 (AT)(SI), Y12    \
-	VBROADCASTI128 (AT+16)(SI), Y13 \
-	VBROADCASTI128 (AT+32)(SI), Y14 \
-	VBROADCASTI128 (AT+48)(SI), TO  \
-	VPSHUFB        NUMBER, Y12, Y12 \
-	VPSHUFB        NUMBER, Y13, Y13 \
-	VPSHUFB        NUMBER, Y14, Y14 \
-	VPSHUFB        NUMBER, TO, TO   \
+	VBROADCASTI128 (AT)(SI), Y12     \
+	VBROADCASTI128 (AT+16)(SI), Y13  \
+	VBROADCASTI128 (AT+32)(SI), Y14  \
+	VBROADCASTI128 (AT+48)(SI), TO   \
+	VPSHUFB        NUMBER, Y12, Y12  \
+	VPSHUFB        NUMBER, Y13, Y13  \
+	VPSHUFB        NUMBER, Y14, Y14  \
+	VPSHUFB        NUMBER, TO, TO    \
 	VPBLENDVB      Y0, Y13, Y12, Y12 \
-	VPBLENDVB      Y0, TO, Y14, Y14 \
+	VPBLENDVB      Y0, TO, Y14, Y14  \
 	VPBLENDVB      Y1, Y14, Y12, TO
 
 // LEAVES adds the leaves of 32 documents to sums in words, eight documents in
 // turns.
 #define LEAVES(NUMBER, WA, WB) \
-	VPADDB     Y15, NUMBER, NUMBER \
-	VPSLLW     $3, NUMBER, Y0  \
-	VPSLLW     $2, NUMBER, Y1  \
-	LOOKUP(shallowTree_low, NUMBER, Y5) \
+	VPADDB     Y15, NUMBER, NUMBER       \
+	VPSLLW     $3, NUMBER, Y0            \
+	VPSLLW     $2, NUMBER, Y1            \
+	LOOKUP(shallowTree_low, NUMBER, Y5)  \
 	LOOKUP(shallowTree_high, NUMBER, Y6) \
-	VPUNPCKLBW Y6, Y5, Y12     \
-	VPUNPCKHBW Y6, Y5, Y13     \
-	VPADDW     Y12, WA, WA     \
+	VPUNPCKLBW Y6, Y5, Y12               \
+	VPUNPCKHBW Y6, Y5, Y13               \
+	VPADDW     Y12, WA, WA               \
 	VPADDW     Y13, WB, WB
 
 // WIDEN adds 16 words of W to the scores of eight documents at AT and of eight

@@ -11,71 +11,71 @@
 // words, eight documents of a half in turns. Z16 to Z23: the bits of a leaf's
 // number.
 #define BEGIN \
-	MOVQ         scores+0(FP), DI   \
-	LEAQ         stored+8(FP), BX   \
-	MOVQ         stored+8(FP), R10  \
-	MOVQ         trees+24(FP), SI   \
-	MOVQ         n+32(FP), CX       \
-	ADDQ         ahead+40(FP), R10  \
-	MOVQ         lines+48(FP), R11  \
-	MOVL         $0x01010101, AX    \
-	VPBROADCASTD AX, Z16            \
-	VPADDB       Z16, Z16, Z17      \
-	VPADDB       Z17, Z17, Z18      \
-	VPADDB       Z18, Z18, Z19      \
-	VPADDB       Z19, Z19, Z20      \
-	VPADDB       Z20, Z20, Z21      \
-	VPADDB       Z21, Z21, Z22      \
-	VPADDB       Z22, Z22, Z23      \
-	VPXORQ       Z8, Z8, Z8         \
-	VPXORQ       Z9, Z9, Z9         \
-	VPXORQ       Z10, Z10, Z10      \
+	MOVQ         scores+0(FP), DI  \
+	LEAQ         stored+8(FP), BX  \
+	MOVQ         stored+8(FP), R10 \
+	MOVQ         trees+24(FP), SI  \
+	MOVQ         n+32(FP), CX      \
+	ADDQ         ahead+40(FP), R10 \
+	MOVQ         lines+48(FP), R11 \
+	MOVL         $0x01010101, AX   \
+	VPBROADCASTD AX, Z16           \
+	VPADDB       Z16, Z16, Z17     \
+	VPADDB       Z17, Z17, Z18     \
+	VPADDB       Z18, Z18, Z19     \
+	VPADDB       Z19, Z19, Z20     \
+	VPADDB       Z20, Z20, Z21     \
+	VPADDB       Z21, Z21, Z22     \
+	VPADDB       Z22, Z22, Z23     \
+	VPXORQ       Z8, Z8, Z8        \
+	VPXORQ       Z9, Z9, Z9        \
+	VPXORQ       Z10, Z10, Z10     \
 	VPXORQ       Z11, Z11, Z11
 
 // SPLIT compares the row of a CUT with its bin, for 128 documents, and sets BIT
 // in the leaf's number of those above. LT: the cut is below the bin.
 #define SPLIT(CUT, BIT) \
-	MOVL         (CUT+packedCut_part)(SI), AX   \
-	MOVQ         (CUT+packedCut_row)(SI), DX    \
-	ADDQ         (BX)(AX*1), DX                 \
-	VPBROADCASTD (CUT+packedCut_above)(SI), Z0  \
-	VPCMPUB      $1, (DX), Z0, K1               \
-	VPCMPUB      $1, 64(DX), Z0, K2             \
-	VPADDB       BIT, Z2, K1, Z2                \
+	MOVL         (CUT+packedCut_part)(SI), AX  \
+	MOVQ         (CUT+packedCut_row)(SI), DX   \
+	ADDQ         (BX)(AX*1), DX                \
+	VPBROADCASTD (CUT+packedCut_above)(SI), Z0 \
+	VPCMPUB      $1, (DX), Z0, K1              \
+	VPCMPUB      $1, 64(DX), Z0, K2            \
+	VPADDB       BIT, Z2, K1, Z2               \
 	VPADDB       BIT, Z3, K2, Z3
 
 // ADDLEAVES adds the leaves whose low and high bytes are in Z4 and Z5 for
 // documents 0-63, in Z6 and Z7 for the others.
 #define ADDLEAVES \
-	VPUNPCKLBW Z5, Z4, Z12  \
-	VPUNPCKHBW Z5, Z4, Z13  \
-	VPUNPCKLBW Z7, Z6, Z14  \
-	VPUNPCKHBW Z7, Z6, Z15  \
-	VPADDW     Z12, Z8, Z8  \
-	VPADDW     Z13, Z9, Z9  \
+	VPUNPCKLBW Z5, Z4, Z12   \
+	VPUNPCKHBW Z5, Z4, Z13   \
+	VPUNPCKLBW Z7, Z6, Z14   \
+	VPUNPCKHBW Z7, Z6, Z15   \
+	VPADDW     Z12, Z8, Z8   \
+	VPADDW     Z13, Z9, Z9   \
 	VPADDW     Z14, Z10, Z10 \
 	VPADDW     Z15, Z11, Z11
 
 // WIDEN adds 32 words of WA and WB, which lie in turns of eight, to the scores
 // at AT. It spoils them.
 #define WIDEN(WA, WB, AT) \
-	VMOVDQA64     Z24, Z0             \
-	VPERMI2Q      WB, WA, Z0          \
-	VMOVDQA64     Z25, Z1             \
-	VPERMI2Q      WB, WA, Z1          \
-	VEXTRACTI64X4 $1, Z0, Y2          \
-	VEXTRACTI64X4 $1, Z1, Y3          \
-	VPMOVZXWD     Y0, Z0              \
-	VPMOVZXWD     Y2, Z2              \
-	VPMOVZXWD     Y1, Z1              \
-	VPMOVZXWD     Y3, Z3              \
-	VPADDD        (AT)(DI), Z0, Z0    \
-	VPADDD        (AT+64)(DI), Z2, Z2 \
+	VMOVDQA64     Z24, Z0              \
+	VPERMI2Q      WB, WA, Z0           \
+	VMOVDQA64     Z25, Z1              \
+	VPERMI2Q      WB, WA, Z1           \
+	VEXTRACTI64X4 $1, Z0, Y2           \
+	VEXTRACTI64X4 $1, Z1, Y3           \
+	VPMOVZXWD     Y0, Z0               \
+	VPMOVZXWD     Y2, Z2               \
+	VPMOVZXWD     Y1, Z1               \
+	VPMOVZXWD     Y3, Z3               \
+	VPADDD        (AT)(DI), Z0, Z0     \
+	VPADDD        (AT+64)(DI), Z2, Z2  \
 	VPADDD        (AT+128)(DI), Z1, Z1 \
 	VPADDD        (AT+192)(DI), Z3, Z3 \
-	VMOVDQU32     Z0, (AT)(DI)        \
-	VMOVDQU32     Z2, (AT+64)(DI)     \
-	VMOVDQU32     Z1, (AT+128)(DI)    \
+	VMOVDQU32     Z0, (AT)(DI)         \
+	VMOVDQU32     Z2, (AT+64)(DI)      \
+	VMOVDQU32     Z1, (AT+128)(DI)     \
 	VMOVDQU32     Z3, (AT+192)(DI)
 
 // Words 0 to 31 and 32 to 63 of two registers whose eights take turns.
@@ -99,10 +99,10 @@ GLOBL turns<>(SB), RODATA|NOPTR, $128
 
 // END adds the sums to the scores.
 #define END \
-	VMOVDQU64 turns<>+0(SB), Z24   \
-	VMOVDQU64 turns<>+64(SB), Z25  \
-	WIDEN(Z8, Z9, 0)               \
-	WIDEN(Z10, Z11, 256)           \
+	VMOVDQU64 turns<>+0(SB), Z24  \
+	VMOVDQU64 turns<>+64(SB), Z25 \
+	WIDEN(Z8, Z9, 0)              \
+	WIDEN(Z10, Z11, 256)          \
 	VZEROUPPER
 
 // func addShallow(scores *Scores, stored, computed *byte, trees *shallowTree, n, ahead, lines int)
@@ -173,11 +173,11 @@ leaves:
 // LOOKUP finds bytes of 256 at AT by the numbers in NUMBER, whose high bits are
 // in HIGH: 128 of them at a time.
 #define LOOKUP(AT, NUMBER, HIGH, TO) \
-	VMOVDQA64 NUMBER, TO           \
-	VMOVDQA64 NUMBER, Z1           \
-	VMOVDQU8  (AT)(SI), Z26        \
-	VMOVDQU8  (AT+128)(SI), Z27    \
-	VPERMI2B  (AT+64)(SI), Z26, TO \
+	VMOVDQA64 NUMBER, TO            \
+	VMOVDQA64 NUMBER, Z1            \
+	VMOVDQU8  (AT)(SI), Z26         \
+	VMOVDQU8  (AT+128)(SI), Z27     \
+	VPERMI2B  (AT+64)(SI), Z26, TO  \
 	VPERMI2B  (AT+192)(SI), Z27, Z1 \
 	VPBLENDMB Z1, TO, HIGH, TO
 
