@@ -93,6 +93,25 @@ func BenchmarkScore(b *testing.B) {
 	}
 }
 
+// Trees of eight splits have 256 leaves.
+func BenchmarkScoreDeep(b *testing.B) {
+	for _, k := range kernels() {
+		b.Run(k.name, func(b *testing.B) {
+			r := rand.New(rand.NewPCG(1, 2))
+			m := randomModel(r, shape{trees: benchTrees, features: benchFeatures, leastDepth: 8, mostDeep: 8, borders: 255})
+			s := compile(b, m)
+			s.kernel = k
+			block, _ := fill(r, m, s)
+			var scores Scores
+			for b.Loop() {
+				scores = Scores{}
+				s.Score(&scores, block, 0, benchTrees)
+			}
+			perTree(b, BlockSize, benchTrees)
+		})
+	}
+}
+
 // The query of a leaf category: 50,000 documents.
 const benchDocs = 50_000
 
@@ -163,4 +182,19 @@ func gather(s *Scorer, blocks []Block, scores []Scores, among []Mask, n int) ([]
 		sets[i] = FirstOf(count - i*BlockSize)
 	}
 	return best, sets
+}
+
+func BenchmarkThreshold(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	scores, among := make([]Scores, benchDocs/BlockSize), make([]Mask, benchDocs/BlockSize)
+	for i := range scores {
+		among[i] = FirstOf(BlockSize)
+		for j := range scores[i] {
+			scores[i][j] = r.Int32N(1 << 16)
+		}
+	}
+	for b.Loop() {
+		Threshold(scores, among, benchDocs/10)
+	}
+	perTree(b, benchDocs, 1)
 }

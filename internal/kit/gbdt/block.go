@@ -44,7 +44,7 @@ func (s *Scores) AtLeast(threshold int32, among Mask) Mask {
 
 // Append copies documents of another block behind the first n of b, as many as
 // there is room for, and returns those that are left. Rows are copied that both
-// blocks have.
+// blocks have. What b holds behind the copies is spoilt.
 func (b Block) Append(n int, from Block, docs Mask) (left Mask) {
 	for half := range docs {
 		for docs[half] != 0 && n < BlockSize {
@@ -70,7 +70,8 @@ func lowest(word uint64, n int) uint64 {
 	return word &^ rest
 }
 
-// compressPlain copies the documents of a set, of one half of a block, behind the first n.
+// compressPlain copies the documents of a set, of one half of a block, behind the
+// first n. There must be room for them.
 func compressPlain(to []byte, n int, from []byte, half int, docs uint64) {
 	var at [64]uint8
 	count := 0

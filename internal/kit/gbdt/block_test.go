@@ -111,6 +111,16 @@ func TestDocumentsAreCopiedBehindOneAnother(t *testing.T) {
 	}
 }
 
+func TestNothingIsCopiedBeforeABlock(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("documents were copied to before the first")
+		}
+	}()
+	b := Block{Stored: make([]byte, BlockSize)}
+	b.Append(-3, Block{Stored: make([]byte, BlockSize)}, FirstOf(2))
+}
+
 func TestBothWaysOfCopyingAgree(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 5))

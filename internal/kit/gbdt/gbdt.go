@@ -1,7 +1,8 @@
 // Package gbdt evaluates models of gradient-boosted oblivious trees as CatBoost
 // exports them to JSON. Read and Model.Predict do it plainly, with CatBoost's
 // own comparisons; Compile turns a model into a Scorer, which ranks blocks of
-// 128 documents whose features are bins of one byte, some hundred times faster.
+// 128 documents whose features are bins of one byte: some forty times faster in
+// plain Go, several hundred times by AVX-512.
 //
 // The scores of a Scorer are integers. Every kernel gives the same ones, on any
 // machine; Scorer.Bound says how far they may be from the model, and

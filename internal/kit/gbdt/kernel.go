@@ -12,7 +12,7 @@ type parts struct {
 // behind this one, and to be wanted for the same trees.
 func (s *Scorer) parts(b Block, from, to int) parts {
 	rows := s.prefix[to].rows
-	p := parts{rows: [2][]byte{b.Stored[:rows[0]*BlockSize], b.Computed[:rows[1]*BlockSize]}}
+	p := parts{rows: [2][]byte{first(b.Stored, rows[0]), first(b.Computed, rows[1])}}
 	if n := to - from; n > 0 {
 		p.ahead, p.lines = len(b.Stored), (rows[0]*BlockSize/64+n-1)/n
 	}
@@ -26,8 +26,14 @@ type kernel struct {
 	add func(s *Scorer, scores *Scores, b *parts, from, to int)
 }
 
-// Kernel is the name of the kernel that scores on this machine: "avx512vbmi", or
-// "portable".
+// first are the first rows of a part. It panics if there are fewer, even where
+// the memory behind the part would do: that is another block's.
+func first(part []byte, rows int) []byte {
+	return part[:len(part):len(part)][:rows*BlockSize]
+}
+
+// Kernel is the name of the kernel that scores on this machine: "avx512vbmi",
+// "avx2" or "portable".
 func Kernel() string { return kernels()[0].name }
 
 // reference adds trees document by document. Tests hold the others to it.

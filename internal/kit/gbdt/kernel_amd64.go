@@ -7,47 +7,72 @@ import (
 	"unsafe"
 )
 
-// hasVBMI says whether the processor and the system have what kernel_amd64.s
-// needs: AVX-512 F, BW, VBMI and VBMI2 (Intel since Ice Lake, AMD since Zen 4).
-var hasVBMI = sync.OnceValue(func() bool {
+// cpu says what the processor has and the system keeps.
+type cpu struct {
+	avx2 bool
+	vbmi bool // AVX-512 F, BW, VBMI and VBMI2: Intel since Ice Lake, AMD since Zen 4
+}
+
+// thisCPU asks the processor once.
+var thisCPU = sync.OnceValue(func() cpu {
 	const (
-		osxsave    = 1 << 27            // leaf 1, ECX
-		f, bw      = 1 << 16, 1 << 30   // leaf 7, EBX
-		vbmi, two  = 1 << 1, 1 << 6     // leaf 7, ECX
-		savesState = 1<<1 | 1<<2 | 7<<5 // XCR0: XMM, YMM, opmask, ZMM
+		osxsave, avx = 1 << 27, 1 << 28            // leaf 1, ECX
+		avx2, f, bw  = 1 << 5, 1 << 16, 1 << 30    // leaf 7, EBX
+		vbmi, two    = 1 << 1, 1 << 6              // leaf 7, ECX
+		halves       = 1<<1 | 1<<2                 // XCR0: XMM, YMM
+		whole        = halves | 1<<5 | 1<<6 | 1<<7 // and masks, ZMM
 	)
 	if highest, _, _ := cpuid(0); highest < 7 {
-		return false
+		return cpu{}
 	}
-	if _, _, c := cpuid(1); c&osxsave == 0 || xgetbv()&savesState != savesState {
-		return false
+	if _, _, c := cpuid(1); c&osxsave == 0 || c&avx == 0 {
+		return cpu{}
 	}
+	kept := xgetbv()
 	_, b, c := cpuid(7)
-	return b&f != 0 && b&bw != 0 && c&vbmi != 0 && c&two != 0
+	return cpu{
+		avx2: b&avx2 != 0 && kept&halves == halves,
+		vbmi: b&f != 0 && b&bw != 0 && c&vbmi != 0 && c&two != 0 && kept&whole == whole,
+	}
 })
 
 // kernels are those that this machine can run, the best one first.
 func kernels() []kernel {
-	all := []kernel{{"portable", portable}}
-	if hasVBMI() {
-		all = append([]kernel{{"avx512vbmi", vbmi}}, all...)
+	var all []kernel
+	if thisCPU().vbmi {
+		all = append(all, kernel{"avx512vbmi", addVBMI})
 	}
-	return all
+	if thisCPU().avx2 {
+		all = append(all, kernel{"avx2", addTreesAVX2})
+	}
+	return append(all, kernel{"portable", portable})
 }
 
 // packed are the trees in the forms of the kernels.
 type packed struct {
 	words []wordTree
-	trees []packedTree // only where there is AVX-512 VBMI
+
+	// at says where a tree is among the shallow or among the deep ones.
+	at      []int
+	shallow []shallowTree
+	deep    []deepTree
 }
 
-// packedTree is a tree as the assembly reads it: four lines of cache. The leaves
-// fill one register for their low bytes and one for their high ones.
-type packedTree struct {
-	low, high [64]byte
+// shallowTree is a tree as the assembly reads it: four lines of cache. The
+// leaves fill one register for their low bytes and one for their high ones.
+type shallowTree struct {
+	low, high [1 << shallow]byte
 	cuts      [shallow]packedCut
 	depth     uint64
 	_         [24]byte
+}
+
+// deepTree is a tree whose leaves fill four registers and four.
+type deepTree struct {
+	low, high [1 << mostDepth]byte
+	cuts      [mostDepth]packedCut
+	depth     uint64
+	_         [56]byte
 }
 
 // packedCut says where a row is, in bytes, and what its bins are compared with.
@@ -59,51 +84,79 @@ type packedCut struct {
 
 func pack(trees []rankTree) packed {
 	p := packed{words: packWords(trees)}
-	if !hasVBMI() {
-		return p
-	}
-	p.trees = make([]packedTree, len(trees))
-	for i, t := range trees {
-		if t.deep() {
-			continue
-		}
-		to := &p.trees[i]
-		to.depth = uint64(len(t.cuts))
-		for j, c := range t.cuts {
-			to.cuts[j] = packedCut{uint64(c.row) * BlockSize, uint32(c.part) * 8, uint32(c.above) * (each & 0xffffffff)}
-		}
-		for j, leaf := range t.leaves {
-			to.low[j], to.high[j] = byte(leaf), byte(leaf>>8)
+	for i := range trees {
+		if t := &trees[i]; t.deep() {
+			to := deepTree{depth: uint64(len(t.cuts))}
+			t.pack(to.cuts[:], to.low[:], to.high[:])
+			p.at, p.deep = append(p.at, len(p.deep)), append(p.deep, to)
+		} else {
+			to := shallowTree{depth: uint64(len(t.cuts))}
+			t.pack(to.cuts[:], to.low[:], to.high[:])
+			p.at, p.shallow = append(p.at, len(p.shallow)), append(p.shallow, to)
 		}
 	}
 	return p
 }
 
-// vbmi adds a run of trees by AVX-512 VBMI. The trees of a run are all deep or
-// all shallow.
-func vbmi(s *Scorer, scores *Scores, b *parts, from, to int) {
+func (t *rankTree) pack(cuts []packedCut, low, high []byte) {
+	for i, c := range t.cuts {
+		cuts[i] = packedCut{uint64(c.row) * BlockSize, uint32(c.part) * 8, uint32(c.above) * (each & 0xffffffff)}
+	}
+	for i, leaf := range t.leaves {
+		low[i], high[i] = byte(leaf), byte(leaf>>8)
+	}
+}
+
+// addVBMI adds a run of trees by AVX-512 VBMI. The trees of a run are all deep or
+// all shallow, so that they lie behind one another.
+func addVBMI(s *Scorer, scores *Scores, b *parts, from, to int) {
+	stored, computed := unsafe.SliceData(b.rows[0]), unsafe.SliceData(b.rows[1])
+	if at := s.packed.at[from]; s.trees[from].deep() {
+		addDeep(scores, stored, computed, &s.packed.deep[at], to-from, b.ahead, b.lines)
+	} else {
+		addShallow(scores, stored, computed, &s.packed.shallow[at], to-from, b.ahead, b.lines)
+	}
+	b.ahead += (to - from) * b.lines * 64
+}
+
+// addTreesAVX2 adds a run of trees by AVX2, unless they are deep: 256 leaves are
+// too many to look up sixteen at a time.
+func addTreesAVX2(s *Scorer, scores *Scores, b *parts, from, to int) {
 	if s.trees[from].deep() {
 		portable(s, scores, b, from, to)
 		return
 	}
-	addRun(scores, unsafe.SliceData(b.rows[0]), unsafe.SliceData(b.rows[1]), &s.packed.trees[from], to-from, b.ahead, b.lines)
-	b.ahead += (to - from) * b.lines * 64
+	stored, computed := unsafe.SliceData(b.rows[0]), unsafe.SliceData(b.rows[1])
+	addAVX2(scores, stored, computed, &s.packed.shallow[s.packed.at[from]], to-from)
 }
 
-func compress(to []byte, n int, from []byte, half int, docs uint64) {
-	rows := min(len(to), len(from)) / BlockSize
-	if rows == 0 || !hasVBMI() {
-		compressPlain(to, n, from, half, docs)
-		return
-	}
-	compressRows(&to[0], n, &from[half*64], rows, docs)
-}
-
-// addRun adds n trees to the scores of 128 documents. With each it asks the
+// addShallow adds n trees to the scores of 128 documents. With each it asks the
 // memory for some lines of 64 bytes, from ahead bytes behind the begin of stored.
 //
 //go:noescape
-func addRun(scores *Scores, stored, computed *byte, trees *packedTree, n, ahead, lines int)
+func addShallow(scores *Scores, stored, computed *byte, trees *shallowTree, n, ahead, lines int)
+
+// addDeep is addShallow for trees of seven or eight splits.
+//
+//go:noescape
+func addDeep(scores *Scores, stored, computed *byte, trees *deepTree, n, ahead, lines int)
+
+// addAVX2 adds n trees to the scores of 128 documents.
+//
+//go:noescape
+func addAVX2(scores *Scores, stored, computed *byte, trees *shallowTree, n int)
+
+// compress copies documents as compressPlain does. It may spoil what lies behind
+// them in a row.
+func compress(to []byte, n int, from []byte, half int, docs uint64) {
+	rows := min(len(to), len(from)) / BlockSize
+	if rows == 0 || !thisCPU().vbmi {
+		compressPlain(to, n, from, half, docs)
+		return
+	}
+	_ = to[n] // for the assembly would write anywhere
+	compressRows(&to[0], n, &from[half*64], rows, docs)
+}
 
 // compressRows copies the documents of a set from 64 bytes of each row behind
 // the first n bytes of a row, where there must be room.

@@ -186,7 +186,7 @@ func FuzzKernels(f *testing.F) {
 		check(t, seed, shape{
 			trees: int(trees) % 301, features: 1 + int(features)%300,
 			leastDepth: int(least) % (deepest + 1), mostDeep: deepest,
-			borders: 1 + int(borders), wild: wild,
+			borders: 1 + int(borders)%mostBorders, wild: wild,
 		})
 	})
 }

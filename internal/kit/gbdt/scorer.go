@@ -1,7 +1,6 @@
 package gbdt
 
 import (
-	"errors"
 	"fmt"
 	"math"
 )
@@ -13,7 +12,9 @@ import (
 // lowest one, in steps that all trees share, so that a larger score is a larger
 // prediction, whatever the model's scale. The step is as fine as lets the sums
 // of some sixteen trees fit 16 bits: leaves of 12 bits where all trees spread
-// alike, up to 16 for a tree that spreads wider than others.
+// alike, up to 16 for a tree that spreads wider than others. So a score is wrong
+// by half a step for each tree at most, which is 1/8192 of what the trees spread
+// together, unless one spreads sixteen times as wide as they do on average.
 type Scorer struct {
 	model            *Model
 	stored, computed []Feature
@@ -43,22 +44,6 @@ type cut struct {
 	above uint8
 	row   int32 // within the part
 }
-
-// prefix adds up a Scorer's first trees.
-type prefix struct {
-	rows      [2]int  // rows of either part that they need
-	base      float64 // sum of their lowest leaves
-	deviation float64 // sum of their largest errors of rounding
-	size      float64 // sum of their leaves' largest magnitudes
-	most      int     // largest score
-}
-
-// mostScore leaves a score room in an int32, runBits in a lane of the kernels.
-const (
-	mostScore = 1 << 30
-	runBits   = 16
-	runTrees  = 16
-)
 
 // Compile prepares a model for blocks. Rows of features for which computed says
 // so are looked for in Block.Computed, all others in Block.Stored; nil means
@@ -112,86 +97,6 @@ func (s *Scorer) rowOf(f *Feature, rows map[column]cut, computed func(Feature) b
 	}
 	rows[at] = c
 	return c
-}
-
-// quantise turns leaves into steps and adds up the prefixes.
-func (s *Scorer) quantise() error {
-	spread, widest := 0.0, 0.0
-	for i := range s.trees {
-		low, high := s.limits(i)
-		spread += high - low
-		widest = max(widest, high-low)
-	}
-	n := float64(max(1, len(s.trees)))
-	s.step = max(spread*runTrees/(n*math.MaxUint16), widest/math.MaxUint16, spread/mostScore)
-	p := prefix{}
-	s.prefix = append(s.prefix, p)
-	for i := range s.trees {
-		s.quantiseTree(i, &p)
-		s.prefix = append(s.prefix, p)
-	}
-	if total := p.size + spread + math.Abs(s.model.bias); math.IsInf(total, 0) || math.IsNaN(total) {
-		return errors.New("its leaves are too large to be added")
-	}
-	return nil
-}
-
-// leaf is a leaf as it comes out in the prediction.
-func (s *Scorer) leaf(tree, leaf int) float64 {
-	return s.model.scale * s.model.trees[tree].leaves[leaf]
-}
-
-func (s *Scorer) limits(tree int) (low, high float64) {
-	low, high = math.Inf(1), math.Inf(-1)
-	for i := range s.model.trees[tree].leaves {
-		low, high = min(low, s.leaf(tree, i)), max(high, s.leaf(tree, i))
-	}
-	return low, high
-}
-
-func (s *Scorer) quantiseTree(i int, p *prefix) {
-	t := &s.trees[i]
-	low, high := s.limits(i)
-	t.leaves = make([]uint16, len(s.model.trees[i].leaves))
-	deviation, most := 0.0, 0
-	for j := range t.leaves {
-		above := s.leaf(i, j) - low
-		steps := 0.0
-		if s.step > 0 {
-			steps = min(math.Round(above/s.step), math.MaxUint16)
-		}
-		t.leaves[j] = uint16(steps)
-		deviation = max(deviation, math.Abs(steps*s.step-above))
-		most = max(most, int(steps))
-	}
-	for _, c := range t.cuts {
-		p.rows[c.part] = max(p.rows[c.part], int(c.row)+1)
-	}
-	p.base += low
-	p.deviation += deviation
-	p.size += max(math.Abs(low), math.Abs(high))
-	p.most += most
-}
-
-// runs puts trees together that a kernel may sum up in 16 bits: neither their
-// scores nor those of some of them can be larger. All are shallow, or all deep.
-func (s *Scorer) runs() {
-	begin, sum := 0, 0
-	for i := range s.trees {
-		most := s.prefix[i+1].most - s.prefix[i].most
-		if sum+most >= 1<<runBits || s.trees[i].deep() != s.trees[begin].deep() {
-			s.endRun(begin, i)
-			begin, sum = i, 0
-		}
-		sum += most
-	}
-	s.endRun(begin, len(s.trees))
-}
-
-func (s *Scorer) endRun(begin, end int) {
-	for i := begin; i < end; i++ {
-		s.trees[i].end = end
-	}
 }
 
 // Stored are the features of the rows of Block.Stored, in the order in which

@@ -79,6 +79,24 @@ func TestRowsComeInTheOrderOfTheirFirstUse(t *testing.T) {
 	}
 }
 
+func TestABlockWithoutARowPanicsAndBorrowsNoneFromTheNextOne(t *testing.T) {
+	m, err := gbdt.Read([]byte(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := gbdt.Compile(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("the missing row was found somewhere")
+		}
+	}()
+	two := make([]byte, 2*gbdt.BlockSize)
+	s.Score(&gbdt.Scores{}, gbdt.Block{Stored: two[:gbdt.BlockSize]}, 0, s.Trees())
+}
+
 func TestABinIsHowManyBordersLieBelow(t *testing.T) {
 	f := gbdt.Feature{Borders: []float32{-1, 0, 2}}
 	for x, want := range map[float64]uint8{-2: 0, -1: 0, -0.5: 1, 0: 1, math.Copysign(0, -1): 1, 2: 2, 2.1: 3, math.Inf(1): 3, math.Inf(-1): 0} {
