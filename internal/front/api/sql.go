@@ -31,9 +31,9 @@ const (
 	listByHost   = listed + `p.host = $1` + listRest
 
 	readChanges = `SELECT p.change, p.id, p.address, COALESCE(s.name, ''), p.title, p.language, p.published, p.stored, p.revision, p.hash, p.withdrawn
-		FROM pages p LEFT JOIN sources s ON s.id = p.source WHERE p.change > 0 AND p.change > $1 ORDER BY p.change LIMIT $2`
+		FROM pages p LEFT JOIN sources s ON s.id = p.source WHERE p.change > $1 ORDER BY p.change LIMIT $2`
 	changeBounds = `SELECT COALESCE((SELECT number FROM counts WHERE name = 'forgotten'), 0), COALESCE(MAX(n), 0)
-		FROM (SELECT MAX(change) AS n FROM pages WHERE change > 0 UNION ALL SELECT number FROM counts) AS given`
+		FROM (SELECT MAX(change) AS n FROM pages UNION ALL SELECT number FROM counts) AS given`
 
 	pageState   = `SELECT withdrawn, id FROM pages WHERE url = $1`
 	readEvents  = `SELECT e.trace FROM events e JOIN pages p ON p.id = e.page WHERE p.url = $1 ORDER BY e.at`

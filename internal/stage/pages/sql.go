@@ -54,7 +54,7 @@ const (
 
 	wantedVersion = `SELECT url, source, as_of FROM pages WHERE url = $1`
 
-	newestNumber = `SELECT COALESCE(MAX(n), 0) FROM (SELECT MAX(change) AS n FROM pages WHERE change > 0
+	newestNumber = `SELECT COALESCE(MAX(n), 0) FROM (SELECT MAX(change) AS n FROM pages
 		UNION ALL SELECT number FROM counts) AS all_of_them`
 	unnumbered = `SELECT id FROM pages WHERE change = 0 ORDER BY id LIMIT $1 /*skip*/`
 	numberPage = `UPDATE pages SET change = $2 WHERE id = $1`

@@ -172,7 +172,7 @@ CREATE TABLE pages (
 ) /*clustered*/;
 CREATE INDEX pages_source ON pages (source, id);
 CREATE INDEX pages_host ON pages (host, id);
-CREATE UNIQUE INDEX pages_change ON pages (change) WHERE change > 0;
+CREATE INDEX pages_change ON pages (change);
 CREATE INDEX pages_unnumbered ON pages (id) WHERE change = 0;
 CREATE INDEX pages_withdrawn ON pages (printed) WHERE withdrawn;
 CREATE INDEX pages_twin ON pages (twin) WHERE twin <> 0;
