@@ -79,7 +79,7 @@ func merge(q *shard.Query, answers []shard.Answer) (r Result) {
 		if a.Matched > 0 || r.Total == 0 {
 			r.Facets.Add(a.Facets)
 		}
-		r.Shards = append(r.Shards, Report{Shard: i, Matched: a.Matched + a.Relaxed, Considered: a.Considered, Scored: a.Scored,
+		r.Shards = append(r.Shards, Report{Shard: i, Matched: a.Matched, Considered: a.Considered, Scored: a.Scored,
 			ShareAsked: q.Share, ShareUsed: a.ShareUsed, Reason: "none"})
 		for _, c := range a.Conflicts {
 			if !slices.Contains(r.Conflicts, c) {

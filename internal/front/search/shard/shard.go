@@ -77,7 +77,7 @@ func (s *Shard) Ask(q *Query) (a Answer) {
 	exact, relaxed := x.match(q, space)
 	a.Matched, a.Relaxed = exact.count(), relaxed.count()
 	a.ShareUsed, a.Docs, a.Version = min(q.Share, 1), x.size()-x.dead, int(s.version)
-	a.Conflicts = x.conflicts()
+	a.Conflicts = x.conflicts(q.Category)
 	if a.Matched > 0 || relaxed == nil {
 		a.Facets = x.facets(exact, space)
 	}
@@ -201,10 +201,10 @@ func (x *index) hit(b ranked) Hit {
 	return h
 }
 
-// conflicts are the categories that sources call differently.
-func (x *index) conflicts() (all []Conflict) {
+// conflicts are the names that sources give a category, where they differ.
+func (x *index) conflicts(category string) (all []Conflict) {
 	for i := range x.categories.nodes {
-		if n := &x.categories.nodes[i]; n.other != "" {
+		if n := &x.categories.nodes[i]; n.other != "" && category != "" && last(n.ids) == category {
 			all = append(all, Conflict{last(n.ids), last(n.names), n.other})
 		}
 	}
