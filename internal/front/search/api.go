@@ -61,6 +61,7 @@ func (s *Search) request(v url.Values) (r request, err error) {
 		p.fail("page", "is beyond the %d best, which are all that there is", deepest)
 	}
 	p.person(&r.Person)
+	r.Share = p.share("share")
 	r.Params = p.filters()
 	return r, p.err
 }
@@ -116,6 +117,20 @@ func (p *parameters) price(name string) int64 {
 		return 0
 	}
 	return int64(math.Round(f * 100))
+}
+
+// share is the part of what matches that is to be ranked at most.
+func (p *parameters) share(name string) float64 {
+	text := p.v.Get(name)
+	if text == "" {
+		return 1
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(f > 0 && f <= 1) {
+		p.fail(name, "is no part, such as 0.5")
+		return 1
+	}
+	return f
 }
 
 // filters reads Age:3..8;Color:red|blue.

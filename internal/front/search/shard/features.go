@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/front/search/words"
 	"github.com/courant-platform/courant/internal/kit/gbdt"
 )
 
@@ -69,7 +70,7 @@ func storedNames() []string {
 }
 
 func computedNames() []string {
-	return []string{"words", "exact", "cover", "category_share", "budget_gap", "budget", "thrift", "haste", "segment"}
+	return []string{"words", "exact", "title_match", "cover", "category_share", "budget_gap", "budget", "thrift", "haste", "segment"}
 }
 
 // nan is "not known".
@@ -130,6 +131,7 @@ func dynamics() map[string]*dynamic {
 		"haste":          person(func(p Person) float32 { return p.Haste }),
 		"segment":        person(func(p Person) float32 { return float32(p.Segment) }),
 		"exact":          {of: (*ranking).exact},
+		"title_match":    {of: (*ranking).titleMatch},
 		"cover":          {of: (*ranking).cover},
 		"category_share": {of: (*ranking).categoryShare},
 		"budget_gap":     {of: (*ranking).budgetGap},
@@ -249,6 +251,38 @@ func (r *ranking) exact(d uint32) float32 {
 		return 1
 	}
 	return float32(r.hits[d]) / float32(len(r.q.Words))
+}
+
+// titleMatch is which part of the query's words the title has. Offers are found by
+// their titles alone.
+func (r *ranking) titleMatch(d uint32) float32 {
+	if r.x.offers.has(d) || len(r.q.Words) == 0 {
+		return r.exact(d)
+	}
+	found := 0
+	_, _, title := r.x.textsAt(r.x.record[d])
+	words.Each(title, func(w []byte) bool {
+		for i := range r.q.Words {
+			if r.q.Words[i].is(w) {
+				found++
+			}
+		}
+		return true
+	})
+	return min(float32(found)/float32(len(r.q.Words)), 1)
+}
+
+// is says whether a word is this one or means the same.
+func (q *Word) is(w []byte) bool {
+	if string(w) == q.Text {
+		return true
+	}
+	for _, other := range q.Synonyms {
+		if string(w) == other {
+			return true
+		}
+	}
+	return false
 }
 
 // cover is how much of the title the query's words are.

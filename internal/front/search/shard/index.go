@@ -203,11 +203,17 @@ func GroupKey(d *Doc) uint64 {
 
 // textsOf are offer id, address and title of a document.
 func (x *index) textsOf(doc uint32) (offer, url, title string) {
-	rest := unsafe.String(unsafe.SliceData(x.texts[x.record[doc]:]), len(x.texts)-int(x.record[doc]))
+	offer, url, title = x.textsAt(x.record[doc])
+	return strings.Clone(offer), strings.Clone(url), strings.Clone(title)
+}
+
+// textsAt are the texts that begin at a place, without copying them.
+func (x *index) textsAt(begin uint32) (offer, url, title string) {
+	rest := unsafe.String(unsafe.SliceData(x.texts[begin:]), len(x.texts)-int(begin))
 	offer, rest, _ = strings.Cut(rest, "\x00")
 	url, rest, _ = strings.Cut(rest, "\x00")
 	title, _, _ = strings.Cut(rest, "\x00")
-	return strings.Clone(offer), strings.Clone(url), strings.Clone(title)
+	return offer, url, title
 }
 
 // params are the properties of offers.

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/front/search"
+	"github.com/courant-platform/courant/internal/kit/jsonline"
+)
+
+func (f *flags) search() *cobra.Command {
+	var category, source, vendor, param, low, high, sort, kind, match string
+	var available bool
+	var region, k, page int
+	c := &cobra.Command{
+		Use: "search [TEXT]", Short: "Search pages and product offers",
+		Long: "Search asks a running courant. Without a text it finds everything that the filters let through.",
+		Example: "  courant search light pages\n" +
+			"  courant search --category 1000 --param 'Color:red|blue;Memory:8..' --price-max 30000 --sort price phone",
+		RunE: func(cmd *cobra.Command, text []string) error {
+			q := url.Values{}
+			for name, value := range map[string]string{"text": strings.Join(text, " "), "category": category, "source": source, "vendor": vendor,
+				"param": param, "price_min": low, "price_max": high, "sort": sort, "kind": kind, "match": match, "k": strconv.Itoa(k),
+				"page": strconv.Itoa(page)} {
+				if value != "" {
+					q.Set(name, value)
+				}
+			}
+			if available {
+				q.Set("available", "true")
+			}
+			if region != 0 {
+				q.Set("region", strconv.Itoa(region))
+			}
+			var found search.Found
+			err := f.get(cmd, "/api/v1/search?"+q.Encode(), &found)
+			if errors.Is(err, courant.NotFound) {
+				return courant.Errorf(courant.NotFound, "nothing here answers searches: start `courant run`, with the role search, or name one with --server")
+			}
+			if err != nil {
+				return err
+			}
+			if f.json {
+				return jsonline.Write(os.Stdout, found)
+			}
+			show(&found)
+			return nil
+		},
+	}
+	p := c.Flags()
+	p.StringVar(&category, "category", "", "id of a category; what is below it counts")
+	p.StringVar(&source, "source", "", "short name of a source")
+	p.StringVar(&vendor, "vendor", "", "names with commas between; any of them")
+	p.StringVar(&param, "param", "", "properties, as Age:3..8;Color:red|blue")
+	p.StringVar(&low, "price-min", "", "lowest price")
+	p.StringVar(&high, "price-max", "", "highest price")
+	p.StringVar(&sort, "sort", "", "relevance, price, -price or date")
+	p.StringVar(&kind, "kind", "", "offers or pages")
+	p.StringVar(&match, "match", "", "exact takes the words as they are and synonyms, no other forms")
+	p.BoolVar(&available, "available", false, "only what is in stock")
+	p.IntVar(&region, "region", 0, "number of a region")
+	p.IntVar(&k, "limit", 10, "results, up to 200")
+	p.IntVar(&page, "page", 1, "which stretch of results, from 1")
+	return c
+}
+
+// show prints what was found for people.
+func show(found *search.Found) {
+	fmt.Printf("%d found", found.Total)
+	if found.TotalRelaxed > 0 {
+		fmt.Printf(", %d with similar words", found.TotalRelaxed)
+	}
+	if found.Coverage.Share < 1 {
+		fmt.Printf("; busy: %.0f %% of them ranked", 100*found.Coverage.Share)
+	}
+	fmt.Printf(" · %.1f ms\n", found.TookMS)
+	for _, h := range found.Hits {
+		line := printable(h.Title)
+		if h.Price != "" {
+			line += " · " + h.Price
+		}
+		if h.Offer != "" && !h.Available {
+			line += " · not in stock"
+		}
+		fmt.Printf("\n%s\n  %s · %s\n", line, h.URL, h.Source)
+	}
+}
