@@ -190,8 +190,3 @@ func hundredths(price string) int64 {
 	}
 	return n
 }
-
-// readChanges reads the change feed with the documents.
-const readChanges = `SELECT p.change, p.id, p.address, COALESCE(s.name, ''), p.withdrawn, p.title, p.language, p.published, p.stored, p.twin, b.document
-	FROM pages p LEFT JOIN bodies b ON b.page = p.id LEFT JOIN sources s ON s.id = p.source
-	WHERE p.change > $1 ORDER BY p.change LIMIT $2`

@@ -1,9 +1,13 @@
 package search
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
+	_ "embed"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"sync"
@@ -68,9 +72,15 @@ func (s *Search) ask(_ context.Context, q *shard.Query) (r Result) {
 // merge puts the answers of shards together. Scores are of one model, so that the
 // best of all are the best of each.
 func merge(q *shard.Query, answers []shard.Answer) (r Result) {
-	r.Share = q.Share
+	weight := 0.0
 	for i := range answers {
-		r.Total += answers[i].Matched
+		a := &answers[i]
+		r.Total += a.Matched
+		r.Share += a.ShareUsed * float64(a.Matched+a.Relaxed)
+		weight += float64(a.Matched + a.Relaxed)
+	}
+	if r.Share /= weight; weight == 0 {
+		r.Share = 1
 	}
 	for i := range answers {
 		a := &answers[i]
@@ -80,7 +90,7 @@ func merge(q *shard.Query, answers []shard.Answer) (r Result) {
 			r.Facets.Add(a.Facets)
 		}
 		r.Shards = append(r.Shards, Report{Shard: i, Matched: a.Matched, Considered: a.Considered, Scored: a.Scored,
-			ShareAsked: q.Share, ShareUsed: a.ShareUsed, Reason: "none"})
+			ShareAsked: q.Share, ShareUsed: a.ShareUsed, Reason: reason(a.ShareUsed)})
 		for _, c := range a.Conflicts {
 			if !slices.Contains(r.Conflicts, c) {
 				r.Conflicts = append(r.Conflicts, c)
@@ -100,6 +110,14 @@ func merge(q *shard.Query, answers []shard.Answer) (r Result) {
 	return r
 }
 
+// reason says why a shard ranked less than all.
+func reason(used float64) string {
+	if used < 1 {
+		return "asked"
+	}
+	return "none"
+}
+
 // wordsOf are the words of a text that ask for something.
 func (s *Search) wordsOf(text string) (all []shard.Word) {
 	for _, w := range words.All(text) {
@@ -110,12 +128,28 @@ func (s *Search) wordsOf(text string) (all []shard.Word) {
 	return all
 }
 
+//go:embed model.json.gz
+var builtInModel []byte
+
+// builtIn is the model that ships; docs/search.md says what it was trained with.
+func builtIn() ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(builtInModel))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
 // openModel reads the ranking model of the configuration.
 func openModel(c Config) (*shard.Model, error) {
-	if c.Model == "" {
+	text, err := builtIn()
+	switch c.Model {
+	case "none":
 		return nil, nil
+	case "":
+	default:
+		text, err = os.ReadFile(c.Model)
 	}
-	text, err := os.ReadFile(c.Model)
 	if err != nil {
 		return nil, courant.Errorf(courant.Invalid, "search.model: %w", err)
 	}
@@ -123,7 +157,7 @@ func openModel(c Config) (*shard.Model, error) {
 	if err != nil {
 		return nil, courant.Errorf(courant.Invalid, "search.model: %s: %w", c.Model, err)
 	}
-	model, err := shard.NewModel(c.Model, m, c.Signals)
+	model, err := shard.NewModel(cmp.Or(c.Model, "built-in"), m, c.Signals)
 	if err != nil {
 		return nil, fmt.Errorf("search.model: %w", err)
 	}

@@ -267,11 +267,6 @@ func asksFor(asked []shard.Word) func(string) bool {
 	}
 }
 
-const (
-	readPicture = `SELECT picture FROM pages WHERE id = $1`
-	readBody    = `SELECT document FROM bodies WHERE page = $1`
-)
-
 // readShown reads the picture of a page, and the text of one that is no product.
 func readShown(db store.Reader, h shard.Hit) (picture, text string, err error) {
 	if err = db.Row(readPicture, h.ID).Scan(&picture); err != nil || h.Offer != "" {

@@ -23,7 +23,7 @@ type Config struct {
 	Shards   int      `toml:"shards" comment:"parts of the index, which a query asks at once"`
 	Signals  []string `toml:"signals" comment:"names of params that rank offers, as numbers"`
 	Synonyms string   `toml:"synonyms" comment:"file of words that mean the same: a group each line, commas between; a line that begins with stop: has words that ask for nothing"`
-	Model    string   `toml:"model" comment:"ranking model, JSON of CatBoost; the built-in one unless set"`
+	Model    string   `toml:"model" comment:"ranking model, JSON of CatBoost; the built-in one unless set, none to go without"`
 }
 
 // Defaults are the working values.

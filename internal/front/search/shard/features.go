@@ -2,6 +2,7 @@ package shard
 
 import (
 	"math"
+	"strings"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/search/words"
@@ -41,6 +42,9 @@ func NewModel(name string, m *gbdt.Model, signals []string) (*Model, error) {
 	known := statics(signals)
 	for _, f := range s.Stored() {
 		of := known[f.Name]
+		if of == nil && strings.HasPrefix(f.Name, "signal ") {
+			of = func(*index, uint32) float32 { return nan() } // one that this configuration does not have
+		}
 		if of == nil {
 			return nil, courant.Errorf(courant.Invalid, "model %s: there is no feature %q", name, f.Name)
 		}

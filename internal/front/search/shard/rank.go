@@ -23,16 +23,17 @@ type ranking struct {
 
 // rankingRoom is working space that rankings use again.
 type rankingRoom struct {
-	stored, computed []byte // of gathered blocks
-	docs             [][gbdt.BlockSize]uint32
-	masks            []gbdt.Mask
-	scores           []gbdt.Scores
-	blocks           []gbdt.Block
-	rows             []byte // of computed features of blocks that are scored where they lie
+	blocks []gbdt.Block
+	docs   [][gbdt.BlockSize]uint32
+	masks  []gbdt.Mask
+	scores []gbdt.Scores
+	stored []byte // of blocks whose documents were copied together
+	rows   []byte // of computed features
 }
 
 const (
-	// keepPart of the candidates, and keepLeast at least, are scored by all trees.
+	// keepPart of the candidates, and keepLeast at least, are scored by all trees;
+	// so many are also ranked whatever the share.
 	keepPart  = 10
 	keepLeast = 512
 	// finalists are scored exactly, for a score of a kernel is rounded.
@@ -73,12 +74,15 @@ func (r *ranking) rank(in set, n, top int, share float64) (best []ranked, consid
 }
 
 // cut drops what the share leaves out: documents with the worst priors of their
-// categories.
+// categories. Few are not cut: that would change what is found and save nothing.
 func (r *ranking) cut(in set, n int, share float64) int {
 	if share >= 1 {
 		return n
 	}
-	keep := int(math.Ceil(share * float64(n)))
+	keep := max(int(math.Ceil(share*float64(n))), min(n, keepLeast))
+	if keep == n {
+		return n
+	}
 	const parts = 1 << 10
 	var counts [parts]int
 	in.each(func(d uint32) { counts[r.x.rank[d]>>6]++ })

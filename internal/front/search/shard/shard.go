@@ -76,7 +76,7 @@ func (s *Shard) Ask(q *Query) (a Answer) {
 	x := s.x
 	exact, relaxed := x.match(q, space)
 	a.Matched, a.Relaxed = exact.count(), relaxed.count()
-	a.ShareUsed, a.Docs, a.Version = min(q.Share, 1), x.size()-x.dead, int(s.version)
+	a.ShareUsed, a.Docs, a.Version = 1, x.size()-x.dead, int(s.version)
 	a.Conflicts = x.conflicts(q.Category)
 	if a.Matched > 0 || relaxed == nil {
 		a.Facets = x.facets(exact, space)
@@ -116,8 +116,9 @@ func (x *index) answer(a *Answer, q *Query, in set, n int, relaxed bool, s *spac
 			r.hits = x.wordHits(q, s)
 		}
 		var considered, scored int
-		best, considered, scored = r.rank(in, n, top, a.ShareUsed)
+		best, considered, scored = r.rank(in, n, top, q.Share)
 		a.Considered += considered
+		a.ShareUsed = min(a.ShareUsed, float64(considered)/float64(n))
 		a.Scored += scored
 	} else {
 		best = x.ordered(in, q.Sort, top)
