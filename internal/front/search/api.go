@@ -221,6 +221,7 @@ type Hit struct {
 	Vendor    string             `json:"vendor,omitempty"`
 	Price     string             `json:"price,omitempty"`
 	OldPrice  string             `json:"old_price,omitempty"`
+	Currency  string             `json:"currency,omitempty"`
 	Available bool               `json:"available,omitempty"`
 	Published courant.Time       `json:"published_at"`
 	Relaxed   bool               `json:"relaxed,omitempty"`
@@ -276,7 +277,7 @@ func (s *Search) found(q *request, r *Result) Found {
 
 func (s *Search) hit(h shard.Hit) Hit {
 	out := Hit{URL: h.URL, Title: h.Title, Source: h.Source, Offer: h.Offer, Vendor: h.Vendor, Price: decimal(h.Price),
-		OldPrice: decimal(h.Old), Available: h.Available, Relaxed: h.Relaxed, Score: h.Score}
+		OldPrice: decimal(h.Old), Currency: h.Currency, Available: h.Available, Relaxed: h.Relaxed, Score: h.Score}
 	out.Published.Time = h.Published
 	if h.Features != nil {
 		out.Features = map[string]float32{}

@@ -62,6 +62,7 @@ type hitView struct {
 	Href, Picture   string
 	Title, Snippet  []Piece
 	Price, OldPrice string
+	Currency        string
 	Available       bool
 	From            string
 }
@@ -229,9 +230,9 @@ func (s *Search) hits(r *http.Request, v *pageView, q *request, hits []shard.Hit
 	asks := asksFor(q.Words)
 	return s.Store.Read(r.Context(), func(db store.Reader) error {
 		for _, h := range hits {
-			view := hitView{Href: "/page?url=" + url.QueryEscape(h.URL), Price: decimal(h.Price), Available: h.Available, From: h.Source}
+			view := hitView{Href: "/page?url=" + url.QueryEscape(h.URL), Price: grouped(decimal(h.Price)), Currency: h.Currency, Available: h.Available, From: h.Source}
 			if h.Old > h.Price {
-				view.OldPrice = decimal(h.Old)
+				view.OldPrice = grouped(decimal(h.Old))
 			}
 			view.Title = pieces(h.Title, spans(h.Title, asks))
 			if h.Offer == "" && !h.Published.IsZero() {
@@ -249,6 +250,18 @@ func (s *Search) hits(r *http.Request, v *pageView, q *request, hits []shard.Hit
 		}
 		return nil
 	})
+}
+
+// grouped parts the thousands of a price by narrow blanks.
+func grouped(price string) string {
+	whole, part, cut := strings.Cut(price, ".")
+	for at := len(whole) - 3; at > 0; at -= 3 {
+		whole = whole[:at] + "\u202f" + whole[at:]
+	}
+	if cut {
+		whole += "." + part
+	}
+	return whole
 }
 
 // asksFor says of a word whether a query asks for it or a form of it.

@@ -186,7 +186,7 @@ func TestThePageShowsHitsWithMarksAndFacets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"<mark>Flood</mark> &amp; &lt;script&gt;", "<mark>floods</mark> the &lt;town&gt; again.", "… ", "2 January 2026", "Kettles</a><span>1</span>",
-		`<span class="cost">1500</span>`, `href="/page?url=` + url.QueryEscape("http://a.example/news") + `"`, `value="flood"`} {
+		`<span class="cost">1 500</span>`, `href="/page?url=` + url.QueryEscape("http://a.example/news") + `"`, `value="flood"`} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page lacks %s:\n%s", want, text)
 		}

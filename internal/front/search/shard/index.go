@@ -36,6 +36,7 @@ type index struct {
 	region    []uint32
 	group     []uint64
 	language  []uint32
+	currency  []uint32
 	published []int64 // seconds
 	price     []int64
 	old       []int64
@@ -157,6 +158,7 @@ func (x *index) push(d *Doc, same uint64) uint32 {
 	x.region = append(x.region, x.regions.number(d.Regions))
 	x.group = append(x.group, GroupKey(d))
 	x.language = append(x.language, x.languages.id(d.Language))
+	x.currency = append(x.currency, x.languages.id(d.Currency)) // few texts, as languages are
 	x.published = append(x.published, d.Published.Unix())
 	x.price, x.old = append(x.price, d.Price), append(x.old, d.OldPrice)
 	x.prior, x.rank, x.length = append(x.prior, 0), append(x.rank, 0), append(x.length, 0)

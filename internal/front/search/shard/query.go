@@ -108,6 +108,7 @@ type Hit struct {
 	URL, Title string
 	Vendor     string
 	Price, Old int64
+	Currency   string
 	Available  bool
 	Published  time.Time
 	Group      uint64

@@ -194,7 +194,7 @@ func (x *index) ordered(in set, by Sort, top int) (best []ranked) {
 func (x *index) hit(b ranked) Hit {
 	d := b.doc
 	h := Hit{ID: x.id[d], Score: b.score, Source: x.sources.name(x.source[d]), Vendor: x.vendors.name(x.vendor[d]),
-		Price: x.price[d], Old: x.old[d], Available: x.available.has(d), Group: x.group[d]}
+		Price: x.price[d], Old: x.old[d], Currency: x.languages.name(x.currency[d]), Available: x.available.has(d), Group: x.group[d]}
 	if x.published[d] > 0 {
 		h.Published = time.Unix(x.published[d], 0).UTC()
 	}

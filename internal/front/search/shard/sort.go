@@ -23,7 +23,7 @@ func (x *index) resorted() *index {
 	n := &index{Config: x.Config, seed: x.seed, sorted: uint32(len(order)), at: make(map[int64]uint32, len(order)),
 		id: permuted(x.id, order), same: permuted(x.same, order), source: permuted(x.source, order),
 		vendor: permuted(x.vendor, order), category: permuted(x.category, order), region: permuted(x.region, order),
-		group: permuted(x.group, order), language: permuted(x.language, order), published: permuted(x.published, order),
+		group: permuted(x.group, order), language: permuted(x.language, order), currency: permuted(x.currency, order), published: permuted(x.published, order),
 		price: permuted(x.price, order), old: permuted(x.old, order), prior: permuted(v.prior, order),
 		length: permuted(x.length, order), sources: x.sources, vendors: x.vendors, languages: x.languages, regions: x.regions,
 		categories: x.categories, stats: v.stats, groups: v.groups, words: x.words, params: x.params}
