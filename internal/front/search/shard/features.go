@@ -25,10 +25,13 @@ const firstTrees = 12
 // static is a feature of a document.
 type static func(x *index, doc uint32) float32
 
-// dynamic is a feature of a document and a query.
+// dynamic is a feature of a document and a query. Its value depends on a key of the
+// document, one of few, so that it need not be worked out for each document; the
+// key -1 says that it has to be.
 type dynamic struct {
-	constant bool // the same for all documents
-	of       func(r *ranking, doc uint32) float32
+	of   func(r *ranking, doc uint32) float32
+	keys func(x *index) int
+	key  func(r *ranking, doc uint32) int
 }
 
 // NewModel makes a model ready. Its features are known by name: signals as
@@ -96,7 +99,7 @@ func statics(signals []string) map[string]static {
 			}
 			return float32(x.price[d]) / 100
 		},
-		"price_z": func(x *index, d uint32) float32 { return x.place(d) },
+		"price_z": func(x *index, d uint32) float32 { return placeOf(x.places[d]) },
 		"discount": func(x *index, d uint32) float32 {
 			if p, o := x.price[d], x.old[d]; p > 0 && o > p {
 				return 1 - float32(p)/float32(o)
@@ -125,34 +128,44 @@ func statics(signals []string) map[string]static {
 
 // dynamics are the features of a document and a query by name.
 func dynamics() map[string]*dynamic {
-	person := func(of func(p Person) float32) *dynamic {
-		return &dynamic{constant: true, of: func(r *ranking, _ uint32) float32 { return of(r.q.Person) }}
+	constant := func(of func(r *ranking) float32) *dynamic {
+		return &dynamic{keys: func(*index) int { return 1 }, key: func(*ranking, uint32) int { return 0 },
+			of: func(r *ranking, _ uint32) float32 { return of(r) }}
 	}
+	hits := func(x *index) int { return math.MaxUint8 + 1 }
 	return map[string]*dynamic{
-		"words":          {constant: true, of: func(r *ranking, _ uint32) float32 { return float32(len(r.q.Words)) }},
-		"budget":         person(func(p Person) float32 { return p.Budget }),
-		"thrift":         person(func(p Person) float32 { return p.Thrift }),
-		"haste":          person(func(p Person) float32 { return p.Haste }),
-		"segment":        person(func(p Person) float32 { return float32(p.Segment) }),
-		"exact":          {of: (*ranking).exact},
-		"title_match":    {of: (*ranking).titleMatch},
-		"cover":          {of: (*ranking).cover},
-		"category_share": {of: (*ranking).categoryShare},
-		"budget_gap":     {of: (*ranking).budgetGap},
+		"words":   constant(func(r *ranking) float32 { return float32(len(r.q.Words)) }),
+		"budget":  constant(func(r *ranking) float32 { return r.q.Person.Budget }),
+		"thrift":  constant(func(r *ranking) float32 { return r.q.Person.Thrift }),
+		"haste":   constant(func(r *ranking) float32 { return r.q.Person.Haste }),
+		"segment": constant(func(r *ranking) float32 { return float32(r.q.Person.Segment) }),
+		"exact":   {of: (*ranking).exact, keys: hits, key: (*ranking).wordsHeld},
+		"title_match": {of: (*ranking).titleMatch, keys: hits, key: func(r *ranking, d uint32) int {
+			if len(r.q.Words) > 0 && !r.x.offers.has(d) {
+				return -1
+			}
+			return r.wordsHeld(d)
+		}},
+		"cover": {of: (*ranking).cover, keys: hits, key: func(r *ranking, d uint32) int { return int(r.x.length[d]) }},
+		"category_share": {of: (*ranking).categoryShare, keys: func(x *index) int { return len(x.categories.nodes) },
+			key: func(r *ranking, d uint32) int { return int(r.x.category[d]) }},
+		"budget_gap": {of: (*ranking).budgetGap, keys: func(*index) int { return placeKeys }, key: func(r *ranking, d uint32) int { return int(r.x.places[d]) }},
 	}
 }
 
-// fill writes the bins of a feature for up to 128 documents.
-func (f *dynamic) fill(r *ranking, g *gbdt.Feature, docs []uint32, row []byte) {
-	if f.constant {
-		bin := g.Bin(gbdt.Number(f.of(r, docs[0])))
-		for i := range row[:len(docs)] {
-			row[i] = bin
-		}
-		return
-	}
+// fill writes the bins of a feature for up to 128 documents. known are the bins of
+// the keys that have come before in this ranking, one more; 0 where none has.
+func (f *dynamic) fill(r *ranking, g *gbdt.Feature, known []uint16, docs []uint32, row []byte) {
 	for i, d := range docs {
-		row[i] = g.Bin(gbdt.Number(f.of(r, d)))
+		k := f.key(r, d)
+		if k < 0 {
+			row[i] = g.Bin(gbdt.Number(f.of(r, d)))
+			continue
+		}
+		if known[k] == 0 {
+			known[k] = uint16(g.Bin(gbdt.Number(f.of(r, d)))) + 1
+		}
+		row[i] = byte(known[k] - 1)
 	}
 }
 
@@ -171,6 +184,7 @@ func (r *ranking) features(doc uint32) (values []float32) {
 
 // setBins writes the bins of a document's stored features.
 func (x *index) setBins(doc uint32) {
+	x.places[doc] = placeKey(x.place(doc))
 	if x.Model == nil {
 		return
 	}
@@ -218,6 +232,25 @@ func (x *index) place(d uint32) float32 {
 	return 0
 }
 
+// placeKeys number the places of prices in steps of a fiftieth, from 5 below to 5
+// above; 0 is none.
+const placeKeys = 502
+
+func placeKey(place float32) uint16 {
+	if place != place {
+		return 0
+	}
+	return uint16(251.5 + 50*min(max(place, -5), 5))
+}
+
+// placeOf is the place of a key.
+func placeOf(key uint16) float32 {
+	if key == 0 {
+		return nan()
+	}
+	return (float32(key) - 251) / 50
+}
+
 // bargain is by how much the price is below that of the same model elsewhere, in
 // logarithms.
 func (x *index) bargain(d uint32) float32 {
@@ -250,11 +283,19 @@ func (x *index) measure() {
 	})
 }
 
+// wordsHeld is how many words of the query a document has as they are.
+func (r *ranking) wordsHeld(d uint32) int {
+	if !r.relaxed {
+		return len(r.q.Words)
+	}
+	return int(r.hits[d])
+}
+
 func (r *ranking) exact(d uint32) float32 {
-	if len(r.q.Words) == 0 || !r.relaxed {
+	if len(r.q.Words) == 0 {
 		return 1
 	}
-	return float32(r.hits[d]) / float32(len(r.q.Words))
+	return float32(r.wordsHeld(d)) / float32(len(r.q.Words))
 }
 
 // titleMatch is which part of the query's words the title has. Offers are found by
@@ -298,6 +339,6 @@ func (r *ranking) categoryShare(d uint32) float32 { return r.shares[r.x.category
 
 // budgetGap is how far the price is from what the person likes to spend.
 func (r *ranking) budgetGap(d uint32) float32 {
-	gap := r.x.place(d) - r.q.Person.Budget
+	gap := placeOf(r.x.places[d]) - r.q.Person.Budget
 	return max(gap, -gap)
 }

@@ -40,6 +40,7 @@ type index struct {
 	published []int64 // seconds
 	price     []int64
 	old       []int64
+	places    []uint16  // of prices in their categories; see placeKey
 	prior     []float32 // what the model gives without a query
 	rank      []uint16  // place by prior within the category: 0 is the best
 	length    []uint8   // words of the text by which it is found
@@ -71,15 +72,6 @@ func (r *regionSets) number(set Regions) uint32 {
 	}
 	r.sets[id] = set
 	return id
-}
-
-// with says of each number whether a region is in it.
-func (r *regionSets) with(region int) []bool {
-	in := make([]bool, len(r.sets))
-	for i, s := range r.sets {
-		in[i] = s.Has(region)
-	}
-	return in
 }
 
 func newIndex(c Config) *index {
@@ -161,7 +153,7 @@ func (x *index) push(d *Doc, same uint64) uint32 {
 	x.currency = append(x.currency, x.languages.id(d.Currency)) // few texts, as languages are
 	x.published = append(x.published, d.Published.Unix())
 	x.price, x.old = append(x.price, d.Price), append(x.old, d.OldPrice)
-	x.prior, x.rank, x.length = append(x.prior, 0), append(x.rank, 0), append(x.length, 0)
+	x.prior, x.rank, x.length, x.places = append(x.prior, 0), append(x.rank, 0), append(x.length, 0), append(x.places, 0)
 	x.own = append(x.own, x.numbers(d)...)
 	for _, s := range []*set{&x.alive, &x.available, &x.offers} {
 		s.grow(len(x.id))

@@ -269,10 +269,7 @@ func (x *index) tests(q *Query) (all []func(doc uint32) bool) {
 	}
 	add(len(q.Vendors) > 0 && len(vendors) < 2, func(d uint32) bool { return x.vendor[d] == one })
 	add(len(vendors) > 1, func(d uint32) bool { return vendors[x.vendor[d]] })
-	if q.Region != 0 {
-		in := x.regions.with(q.Region)
-		add(true, func(d uint32) bool { return in[x.region[d]] })
-	}
+	add(q.Region != 0, func(d uint32) bool { return x.regions.sets[x.region[d]].Has(q.Region) })
 	most := q.PriceMax
 	if most == 0 {
 		most = math.MaxInt64

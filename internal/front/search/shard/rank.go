@@ -183,10 +183,14 @@ func (r *ranking) compute() {
 	room, rows := r.room, len(r.m.computed)*gbdt.BlockSize
 	room.rows = slices.Grow(room.rows[:0], len(room.blocks)*rows)[:len(room.blocks)*rows]
 	features := r.m.scorer.Computed()
+	known := make([][]uint16, len(r.m.computed))
+	for i, of := range r.m.computed {
+		known[i] = make([]uint16, of.keys(r.x))
+	}
 	for b := range room.blocks {
 		to := room.rows[b*rows : (b+1)*rows]
 		for i, of := range r.m.computed {
-			of.fill(r, &features[i], room.docs[b][:], to[i*gbdt.BlockSize:])
+			of.fill(r, &features[i], known[i], room.docs[b][:], to[i*gbdt.BlockSize:])
 		}
 		room.blocks[b].Computed = to
 	}
@@ -247,14 +251,13 @@ func (w *narrowed) add(b gbdt.Block, mask gbdt.Mask, docs *[gbdt.BlockSize]uint3
 // final orders the best by their exact scores.
 func (r *ranking) final(top int) (best []ranked) {
 	room := r.room
-	limit := gbdt.Threshold(room.scores, room.masks, top+finalists)
+	r.narrow(top + finalists)
+	var exact [gbdt.BlockSize]float64
 	for b := range room.blocks {
-		mask := room.scores[b].AtLeast(limit, room.masks[b])
-		for half, w := range mask {
-			for ; w != 0; w &= w - 1 {
-				i := half*64 + bits.TrailingZeros64(w)
-				best = append(best, ranked{room.docs[b][i], r.m.scorer.Exact(room.blocks[b], i)})
-			}
+		n := room.masks[b].Count()
+		r.m.scorer.ExactAll(exact[:n], room.blocks[b])
+		for i, doc := range room.docs[b][:n] {
+			best = append(best, ranked{doc, exact[i]})
 		}
 	}
 	return sorted(best, top)

@@ -64,6 +64,13 @@ func (s *Shard) Size() (docs int, version int64) {
 	return s.x.size() - s.x.dead, s.version
 }
 
+// Texts is how many bytes the texts that answers show take.
+func (s *Shard) Texts() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return len(s.x.texts)
+}
+
 // Ask answers a query.
 func (s *Shard) Ask(q *Query) (a Answer) {
 	space, room := pooled[space](&s.spaces), pooled[rankingRoom](&s.rooms)

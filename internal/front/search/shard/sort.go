@@ -13,7 +13,7 @@ import (
 // prior. It changes nothing that who reads the old one sees.
 func (x *index) resorted() *index {
 	v := *x // the old documents with what is usual now
-	v.bins = nil
+	v.bins, v.places = nil, make([]uint16, x.size())
 	v.measure()
 	for doc := range uint32(x.size()) {
 		v.setBins(doc)
@@ -28,7 +28,7 @@ func (x *index) resorted() *index {
 		length: permuted(x.length, order), sources: x.sources, vendors: x.vendors, languages: x.languages, regions: x.regions,
 		categories: x.categories, stats: v.stats, groups: v.groups, words: x.words, params: x.params}
 	n.categories.nodes = slices.Clone(x.categories.nodes)
-	n.rank = make([]uint16, len(order))
+	n.rank, n.places = make([]uint16, len(order)), make([]uint16, len(order))
 	n.copyTexts(x, order)
 	n.copySets(x, order)
 	own := x.ownNumbers()
