@@ -60,7 +60,6 @@ func (f *flags) plan() *cobra.Command {
 	o.Uint64Var(&w.Seed, "seed", 0, "of chance")
 	o.BoolVar(&p.laws, "laws", false, "compare ways to meet the loss instead")
 	o.BoolVar(&p.seconds, "seconds", false, "show the loss of these servers second by second instead")
-	c.MarkFlagsMutuallyExclusive("laws", "seconds")
 	return c
 }
 
@@ -101,6 +100,9 @@ func (f *flags) answerPlan(ctx context.Context, p *planning) error {
 func (p *planning) complete() error {
 	if p.fixed < 0 || p.fixed >= 1 {
 		return courant.Errorf(courant.Invalid, "--fixed: what no cut saves is less than 100 %%, not %g %%", 100*float64(p.fixed))
+	}
+	if p.laws && p.seconds {
+		return courant.Errorf(courant.Invalid, "--laws and --seconds: one of them")
 	}
 	if zero := p.zero(); zero != "" {
 		return courant.Errorf(courant.Invalid, "--%s: at least one", zero)

@@ -35,6 +35,7 @@ type Picker struct {
 // replica is what a picker knows of one.
 type replica struct {
 	Replica
+	off      bool // its zone is
 	inFlight int
 	latency  float64 // seconds, averaged; 0 if unknown
 	report   Report
@@ -81,9 +82,9 @@ func (p *Picker) Set(now time.Time, replicas []Replica) {
 		case i >= 0:
 			p.all = append(p.all, before[i])
 		case first:
-			p.all = append(p.all, replica{Replica: r})
+			p.all = append(p.all, replica{Replica: r, off: p.off[r.Zone]})
 		default:
-			p.all = append(p.all, replica{Replica: r, since: now})
+			p.all = append(p.all, replica{Replica: r, since: now, off: p.off[r.Zone]})
 		}
 	}
 	if first {
@@ -104,7 +105,8 @@ func (p *Picker) Switch(now time.Time, zone string, on bool) {
 	}
 	p.off[zone] = !on
 	for i := range p.all {
-		if r := &p.all[i]; on && r.Zone == zone {
+		r := &p.all[i]
+		if r.off = p.off[r.Zone]; on && r.Zone == zone {
 			r.since, r.until, r.ejected, r.failures, r.trying = now, time.Time{}, 0, 0, false
 		}
 	}
@@ -217,7 +219,7 @@ func (p *Picker) take(now time.Time, i int) string {
 func (p *Picker) eject(now time.Time, r *replica) {
 	used, ejected := 0, 0
 	for i := range p.all {
-		if o := &p.all[i]; !p.off[o.Zone] {
+		if o := &p.all[i]; !o.off {
 			used++
 			if o != r && o.ejected > 0 {
 				ejected++
@@ -234,7 +236,7 @@ func (p *Picker) eject(now time.Time, r *replica) {
 // weight is which part of its usual load a replica can take.
 func (p *Picker) weight(now time.Time, r *replica) float64 {
 	switch {
-	case p.off[r.Zone] || now.Before(r.until):
+	case r.off || now.Before(r.until):
 		return 0
 	case r.ejected > 0:
 		return slowLeast // a trial

@@ -178,7 +178,7 @@ func (p *Picker) load(i int) float64 {
 func (p *Picker) any(not string) int {
 	best, seen := -1, 0
 	for i := range p.all {
-		if r := &p.all[i]; !p.off[r.Zone] && r.Name != not {
+		if r := &p.all[i]; !r.off && r.Name != not {
 			if seen++; p.Rand.IntN(seen) == 0 {
 				best = i
 			}

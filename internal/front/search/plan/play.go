@@ -15,16 +15,17 @@ const candidates = 50000 // of a shard on average; the cost of each follows
 // game is a world in play.
 type game struct {
 	World
-	random  *rand.Rand
-	events  events
-	now     time.Duration
-	on      []bool
-	servers []*server
-	named   map[string]*server
-	pickers [][]*degrade.Picker // by zone of the caller and shard
-	film    film
-	load    float64 // now
-	sent    uint64  // requests
+	random   *rand.Rand
+	events   events
+	now      time.Duration
+	on       []bool
+	servers  []*server
+	named    map[string]*server
+	pickers  [][]*degrade.Picker // by zone of the caller and shard
+	film     film
+	load     float64 // now
+	capacity float64
+	sent     uint64 // requests
 }
 
 // Play plays a world to its end. Each second it tells progress, unless that is nil.
@@ -33,7 +34,7 @@ func Play(ctx context.Context, w World, progress func(Second)) (*Film, error) {
 	if err := w.check(); err != nil {
 		return nil, err
 	}
-	g := &game{World: w, random: rand.New(rand.NewPCG(w.Seed, 1)), named: map[string]*server{}}
+	g := &game{World: w, capacity: w.Capacity(), random: rand.New(rand.NewPCG(w.Seed, 1)), named: map[string]*server{}}
 	g.film.begin(&g.World)
 	g.build()
 	g.schedule()
@@ -89,9 +90,7 @@ func (g *game) schedule() {
 	for i, s := range g.servers {
 		g.events.add(event{at: degrade.Period * time.Duration(i+1) / time.Duration(len(g.servers)), kind: ticks, server: s})
 	}
-	for t := time.Second; t <= g.Length; t += time.Second {
-		g.events.add(event{at: t - 1, kind: second})
-	}
+	g.events.add(event{at: time.Second - 1, kind: second})
 	for _, s := range g.Switches {
 		g.events.add(event{at: s.At, kind: switches, to: s})
 	}
@@ -112,13 +111,14 @@ func (g *game) happen(e event) {
 	case switches:
 		g.change(e.to)
 	case second:
+		g.events.add(event{at: g.now + time.Second, kind: second})
 	}
 }
 
 // arrive begins a query and plans the next one.
 func (g *game) arrive() {
 	g.load = g.Load(g.now)
-	if rate := g.load * g.Capacity(); rate > 0 {
+	if rate := g.load * g.capacity; rate > 0 {
 		gap := time.Duration(g.random.ExpFloat64() / rate * float64(time.Second))
 		g.events.add(event{at: g.now + gap, kind: arrives})
 	} else {
