@@ -179,7 +179,7 @@ func (q *Question) conclude(tried map[int]Size, enough int) (a Answer) {
 		}
 	}
 	a.Sentence = fmt.Sprintf("%d of %d servers can go (%s): with %d left %s, %s of the candidates are still ranked and %s of clicks are lost",
-		a.Can, q.Servers, Percent(a.Freed), enough, lostZones(q.Lost), Percent(best.Share), Percent(best.Clicks))
+		a.Can, q.Servers, Percent(a.Freed), enough, lostZones(q.Lost), Percent(best.Share), strings.Replace(Percent(best.Clicks), "< ", "less than ", 1))
 	if next.Servers > 0 {
 		a.Sentence += fmt.Sprintf("; with %d, %s", next.Servers, next.Why)
 	}
