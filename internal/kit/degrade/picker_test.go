@@ -66,6 +66,18 @@ func TestTheReplicaWithLessToDoIsChosen(t *testing.T) {
 	if got := ask(p, ms(0), 1000, slow); got["a1"] < 900 {
 		t.Errorf("by latency: %v", got)
 	}
+	queued := func(name string) Result {
+		r := well(name)
+		if name == "a0" {
+			r.Report.Wait = 30 * time.Millisecond
+		}
+		return r
+	}
+	p = picking("a", 2)
+	ask(p, ms(0), 200, queued)
+	if got := ask(p, ms(0), 1000, queued); got["a1"] != 1000 {
+		t.Errorf("by the wait that it reports: %v", got)
+	}
 	p = picking("a", 2)
 	ask(p, ms(0), 200, well)
 	for p.Pick(ms(0)) != "a0" {

@@ -157,20 +157,24 @@ func (p *Picker) among(now time.Time, not, zone string) int {
 	if b >= a {
 		b++
 	}
-	if p.load(here[b]) < p.load(here[a]) {
+	if p.load(now, here[b]) < p.load(now, here[a]) {
 		return here[b]
 	}
 	return here[a]
 }
 
-// load is what a request would wait for: those in flight and itself, at the
-// replica's pace.
-func (p *Picker) load(i int) float64 {
+// load is what a request would wait for: what the replica expects of its queue, which
+// others fill too, then our own in flight and itself at the replica's pace.
+func (p *Picker) load(now time.Time, i int) float64 {
 	r := &p.all[i]
 	if r.latency == 0 {
 		return float64(r.inFlight) * 1e-9 // nothing is known: try it
 	}
-	return float64(r.inFlight+1) * r.latency
+	wait := 0.0
+	if now.Sub(r.heard) < fresh {
+		wait = r.report.Wait.Seconds()
+	}
+	return wait + float64(r.inFlight+1)*r.latency
 }
 
 // any is a replica of a zone in use that is left alone for its failures: better

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"time"
@@ -10,16 +11,27 @@ import (
 
 // Second is what one second was like.
 type Second struct {
-	At       time.Duration          `json:"at"`      // its end
+	At       time.Duration          `json:"-"`       // its end
 	Load     float64                `json:"load"`    // demand at full share as a part of the capacity of the zones that are on
 	Share    float64                `json:"share"`   // used, mean of answers
 	Law      float64                `json:"law"`     // share of the laws, mean of servers that are on
 	Queries  int                    `json:"queries"` // that ended
 	Errors   int                    `json:"errors"`
-	P50      time.Duration          `json:"p50"`
-	P99      time.Duration          `json:"p99"`
+	P50      time.Duration          `json:"-"`
+	P99      time.Duration          `json:"-"`
 	InFlight []int                  `json:"in_flight"` // by zone, with those that wait
 	Reasons  map[degrade.Reason]int `json:"reasons"`
+}
+
+// MarshalJSON writes times as numbers of seconds and milliseconds.
+func (s Second) MarshalJSON() ([]byte, error) {
+	type plain Second
+	return json.Marshal(struct {
+		At float64 `json:"second"`
+		plain
+		P50 float64 `json:"p50_ms"`
+		P99 float64 `json:"p99_ms"`
+	}{s.At.Seconds(), plain(s), milliseconds(s.P50), milliseconds(s.P99)})
 }
 
 // Film is what was seen of a world.
@@ -49,11 +61,21 @@ type reel struct {
 type Sum struct {
 	Queries int           `json:"queries"`
 	Errors  int           `json:"errors"` // not answered by all shards in time
-	P50     time.Duration `json:"p50"`    // of those that were, be it late
-	P99     time.Duration `json:"p99"`
+	P50     time.Duration `json:"-"`      // of those that were, be it late
+	P99     time.Duration `json:"-"`
 	Share   float64       `json:"share"` // mean
 	Sway    float64       `json:"sway"`  // standard deviation of the mean shares that servers gave in periods of 250 ms
 	Lost    float64       `json:"lost"`  // part of clicks, with all of those of errors
+}
+
+// MarshalJSON writes times as numbers of milliseconds.
+func (s Sum) MarshalJSON() ([]byte, error) {
+	type plain Sum
+	return json.Marshal(struct {
+		plain
+		P50 float64 `json:"p50_ms"`
+		P99 float64 `json:"p99_ms"`
+	}{plain(s), milliseconds(s.P50), milliseconds(s.P99)})
 }
 
 // film is one being made.
