@@ -1,7 +1,8 @@
 // Package catalog reads product catalogues (YML, Google Merchant in RSS and in
 // Atom) of any size: a stream of bytes in, a stream of offers out. It holds a
 // piece of the document and the tree of categories, not the offers. A bad
-// element costs a warning, a cut-off file the offers that are missing.
+// element costs a warning, a cut-off file the offers that are missing and the one
+// that it ends in: half of a price is another price.
 //
 // An offer's Hash is the hexadecimal form of the first 16 bytes of the SHA-256
 // over the version of this reader and all fields of the offer, each with its
@@ -82,6 +83,7 @@ type reader struct {
 	failed error // of Options.Offer
 
 	merchant bool
+	cut      bool // an offer was left out, for the document ends inside of it
 	seen     bool // all categories were read before, since they come late
 }
 
@@ -142,9 +144,14 @@ func (r *reader) finish(err error) (Catalog, error) {
 		r.warn("encoding", 0, "", "the text is "+o.Encoding+", or has bytes that are not; declare what it is")
 	}
 	o.Complete = err == nil && !r.scan.Truncated() && r.pieces.Err() == nil
+	if r.cut {
+		r.amend("truncated", "; the offer that it ends in was left out")
+	}
 	if cut := r.pieces.Err(); cut != nil {
 		o.WellFormed = false
-		r.warn("truncated", r.scan.Offset, "", "the document could not be read to its end: "+cut.Error())
+		if why := "the document could not be read to its end: " + cut.Error(); !r.amend("truncated", "; "+why) {
+			r.warn("truncated", r.scan.Offset, "", why)
+		}
 		if err == nil && !errors.Is(cut, io.ErrUnexpectedEOF) && o.Count == 0 {
 			err = cut
 		}
@@ -196,6 +203,17 @@ func (r *reader) warn(code string, offset int, element, text string) {
 	}
 	r.out.Warnings = append(r.out.Warnings, courant.Warning{Code: code, Line: line, Column: column,
 		Element: strings.Clone(element), Text: text})
+}
+
+// amend adds to the first warning of a kind, and says whether there is one.
+func (r *reader) amend(code, text string) bool {
+	for i := range r.out.Warnings {
+		if w := &r.out.Warnings[i]; w.Code == code {
+			w.Text += text
+			return true
+		}
+	}
+	return false
 }
 
 // here is warn for the current token.

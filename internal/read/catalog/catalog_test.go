@@ -168,10 +168,13 @@ func TestOneBadElementCostsAWarning(t *testing.T) {
 func TestACutOffCatalogueGivesWhatIsThere(t *testing.T) {
 	whole := yml(`<offer id="1"><url>/1</url><price>1</price><name>One</name><categoryId>1</categoryId></offer>` +
 		`<offer id="2"><url>/2</url><price>2</price><name>Two</name><categoryId>1</categoryId></offer>`)
-	for cut, want := range map[string]int{`<offer id="2"`: 1, `<name>Two`: 2, "</shop>": 2} {
+	for cut, want := range map[string]int{`<offer id="2"`: 1, `<name>Two`: 1, "2</price>": 1, "</offer></offers>": 1, "</offers>": 2, "</shop>": 2} {
 		c := read(t, whole[:strings.Index(whole, cut)])
 		if len(c.Offers) != want || c.Complete || c.WellFormed {
 			t.Errorf("before %s: %d offers, complete %v", cut, len(c.Offers), c.Complete)
+		}
+		if told := strings.Contains(c.Warnings[0].Text, "the offer that it ends in was left out"); told != (want == 1 && cut != `<offer id="2"`) {
+			t.Errorf("before %s: %+v", cut, c.Warnings)
 		}
 	}
 	c, err := catalog.Read(io.MultiReader(strings.NewReader(whole[:len(whole)-100]), iotest.ErrReader(io.ErrUnexpectedEOF)), catalog.Options{})

@@ -59,7 +59,7 @@ func (r *reader) merchantOffer() bool {
 			r.merchantElement(&d)
 		}
 	})
-	if s.Truncated() && (o.ID == "" || d.price == "") {
+	if r.cut = s.Truncated(); r.cut {
 		return true
 	}
 	if o.ID == "" {

@@ -162,6 +162,16 @@ func (r *reader) warn(code string, offset int, element, text string) {
 	r.faults = append(r.faults, fault{courant.Warning{Code: code, Element: strings.Clone(element), Text: text}, offset})
 }
 
+// amend adds to the first warning of a kind.
+func (r *reader) amend(code, text string) {
+	for i := range r.faults {
+		if f := &r.faults[i]; f.Code == code {
+			f.Text += text
+			return
+		}
+	}
+}
+
 // here is warn for the current token.
 func (r *reader) here(code, text string) {
 	r.warn(code, len(r.src)-len(r.scan.Source)+r.scan.Offset, r.scan.Raw, text)
