@@ -221,6 +221,7 @@ func (r *reader) here(code, text string) { r.warn(code, r.scan.Offset, r.scan.Ra
 
 // give hands a finished offer over; false ends the reading.
 func (r *reader) give(o *courant.Offer) bool {
+	r.bound(o)
 	o.Hash = r.hash.offer(o)
 	r.out.Count++
 	if r.opt.Offer == nil {

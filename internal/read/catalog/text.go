@@ -3,6 +3,7 @@ package catalog
 import (
 	"strings"
 
+	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/markup"
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
@@ -11,10 +12,27 @@ import (
 // text is the rest of the current element as one line of plain text: references
 // are decoded once, and what then looks like a tag is text.
 func (r *reader) text() string {
-	if r.merchant {
-		return line(r.scan.Inner(isItemChild))
+	text := strings.TrimSpace(r.inner())
+	if len(text) > maxLine {
+		r.here("too-long", "a text is too long; its end was left out")
 	}
-	return line(r.scan.Inner(isOfferChild))
+	return line(text)
+}
+
+// identifier is the id that the rest of the current element is, as it is kept.
+func (r *reader) identifier() string {
+	text := strings.TrimSpace(r.inner())
+	if len(text) > courant.MaxID {
+		r.here("too-long", "an id is too long; a digest stands for its end")
+	}
+	return line(courant.ShortID(text))
+}
+
+func (r *reader) inner() string {
+	if r.merchant {
+		return r.scan.Inner(isItemChild)
+	}
+	return r.scan.Inner(isOfferChild)
 }
 
 // isOfferChild names the elements that end a text whose end tag is missing.
@@ -78,10 +96,10 @@ func isLine(s string) bool {
 // address is a link of the catalogue, absolute, or "".
 func (r *reader) address(ref string) string {
 	ref = strings.TrimSpace(ref)
-	if ref == "" || len(ref) > maxLine {
+	if ref == "" {
 		return ""
 	}
-	if isAbsolute(ref) {
+	if isAbsolute(ref) && len(ref) <= link.MaxLength {
 		return ref
 	}
 	out := link.Resolve(r.opt.URL, ref)
