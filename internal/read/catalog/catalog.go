@@ -10,6 +10,7 @@ package catalog
 
 import (
 	"errors"
+	"hash/maphash"
 	"io"
 	"strings"
 
@@ -81,12 +82,14 @@ type reader struct {
 	buffer []byte
 	failed error // of Options.Offer
 
+	seed     maphash.Seed
+	ids      map[uint64]struct{} // digests of those that came, 8 bytes each
 	merchant bool
 	seen     bool // all categories were read before, since they come late
 }
 
 func newReader(src io.Reader, opt Options) *reader {
-	r := &reader{opt: opt, pieces: xmlscan.NewPieces(src, opt.ContentType), counts: map[string]int{}}
+	r := &reader{opt: opt, pieces: xmlscan.NewPieces(src, opt.ContentType), counts: map[string]int{}, seed: maphash.MakeSeed()}
 	r.scan = xmlscan.Scanner{Refill: r.pieces.Next, Space: space, Report: func(f xmlscan.Fault) {
 		r.out.WellFormed = false
 		r.warn(f.Code, f.Offset, f.Element, f.Text)
@@ -201,8 +204,29 @@ func (r *reader) warn(code string, offset int, element, text string) {
 // here is warn for the current token.
 func (r *reader) here(code, text string) { r.warn(code, r.scan.Offset, r.scan.Raw, text) }
 
+// bound keeps what offers are known by short; a longer id is told from others by a
+// digest.
+func (r *reader) bound(o *courant.Offer) {
+	for _, id := range []*string{&o.ID, &o.GroupID, &o.CategoryID} {
+		if short := courant.ShortID(*id); short != *id {
+			*id = short
+			r.here("too-long", "the id of an offer, of its group or category is too long; a digest stands for its end")
+		}
+	}
+}
+
 // give hands a finished offer over; false ends the reading.
 func (r *reader) give(o *courant.Offer) bool {
+	r.bound(o)
+	id := maphash.String(r.seed, o.ID)
+	if _, before := r.ids[id]; before {
+		r.here("duplicate-id", "an offer has the id "+o.ID+", which was there before; the first one counts")
+		return true
+	}
+	if r.ids == nil {
+		r.ids = map[uint64]struct{}{}
+	}
+	r.ids[id] = struct{}{}
 	o.Hash = r.hash.offer(o)
 	r.out.Count++
 	if r.opt.Offer == nil {

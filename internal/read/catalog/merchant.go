@@ -59,7 +59,7 @@ func (r *reader) merchantOffer() bool {
 			r.merchantElement(&d)
 		}
 	})
-	if s.Truncated() && (o.ID == "" || d.price == "") {
+	if s.Truncated() {
 		return true
 	}
 	if o.ID == "" {

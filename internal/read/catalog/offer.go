@@ -26,8 +26,8 @@ func (r *reader) ymlOffer(offersType string) bool {
 			r.offerElement(&d)
 		}
 	})
-	if s.Truncated() && (o.URL == "" || o.Price == "") {
-		return true // cut off before it says what it is
+	if s.Truncated() {
+		return true // a price of 1299 that is cut to 12 would go live
 	}
 	if o.ID == "" {
 		r.warn("offer-without-id", offset, raw, "an offer has no id; it was left out, for its next version could not be told from a new one")

@@ -56,11 +56,16 @@ func (p *piece) offer(html, base string, rank int) {
 // add finishes an item and appends it.
 func (r *reader) add(d *draft) {
 	it := &d.item
+	it.Cut = r.scan.Truncated()
 	d.headed()
 	it.Title = r.titleLine(firstOf(it.Title, d.title))
 	it.ID = line(it.ID)
 	it.Link = firstOf(it.Link, d.guidLink, resolve("", d.id))
 	it.ID = firstOf(it.ID, line(d.id), it.Link)
+	if short := courant.ShortID(it.ID); short != it.ID {
+		it.ID = short
+		r.here("too-long", "the id of an item is too long; a digest stands for its end")
+	}
 	r.checkTurbo(d)
 	it.Base = d.scope.base
 	if !d.noLang {

@@ -48,7 +48,6 @@ type catalogue struct {
 	n       int        // batches
 	seen    int        // offers in the file
 	fresh   int        // of them new or changed
-	double  int        // of them with an id that was there before
 }
 
 // offerState is what the source last said of an offer: parts of digests.
@@ -142,7 +141,6 @@ func (c *catalogue) offer(o *courant.Offer) error {
 	}
 	s := &c.known[at]
 	if s.seen {
-		c.double++
 		return nil // of two with one id the first counts
 	}
 	c.seen++
@@ -208,10 +206,12 @@ func (c *catalogue) address(o *courant.Offer, at int32) (string, [16]byte) {
 		mark = "&"
 	}
 	addr := base + mark + "offer=" + url.QueryEscape(o.ID)
-	if canonical, err := link.Canonical(addr); err == nil {
-		addr = canonical
+	canonical, err := link.Canonical(addr)
+	if err != nil { // too long
+		key := offerKey(o.ID)
+		canonical = base + mark + "offer=" + hex.EncodeToString(key[:])
 	}
-	return addr, link.Digest(addr)
+	return canonical, link.Digest(canonical)
 }
 
 // progress notes from time to time how far the reading is, for who watches.

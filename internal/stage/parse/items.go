@@ -39,6 +39,9 @@ func items(r *courant.Reading) []entry {
 	}
 	for i := range r.Items {
 		it := r.Items[i]
+		if it.Cut {
+			continue // what stands of it may be whole
+		}
 		f, ok := keyed(it, links[it.ID] == "" && it.Link != "")
 		if !ok || seen[f.key] || f.addr != "" && seen[f.url] {
 			continue
