@@ -107,7 +107,6 @@ func TestWhatTheCutOfADocumentGoesThroughIsNotTaken(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		whole := `<rss version="2.0"><channel><item><link>http://a.example/1</link><title>One</title><description>Not refundable unless cancelled</description></item>` +
 			`<item><link>http://a.example/2</link><title>Two</title><description>Payment is not refundable unless cancelled</description></item></channel></rss>`
-		w.source(1, "http://a.example/feed", false)
 		w.read(1, whole)
 		if n := len(w.taken()); n != 2 {
 			t.Fatalf("%d documents of the whole", n)
