@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,8 +14,10 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/courant-platform/courant/internal/app"
 	"github.com/courant-platform/courant/internal/front/api"
@@ -97,17 +100,19 @@ func (f *flags) importOne(ctx context.Context, r *app.Remote, name, source, abse
 	start := time.Now()
 	out = imported{File: name, Source: source}
 	if out.Source == "" {
-		out.Source = sourceName(name)
+		if out.Source = sourceName(name); isPipe(name) {
+			return out, usageError{fmt.Errorf("%s is no file with a name: name the source with --source", name)}
+		}
 	}
-	digest, err := digestOf(name)
+	body, done, err := spooled(name)
 	if err != nil {
 		return out, err
 	}
-	body, err := openFile(name)
+	defer done()
+	digest, err := digestOf(body)
 	if err != nil {
 		return out, err
 	}
-	defer body.Close()
 	q := url.Values{"name": {out.Source}, "digest": {digest}, "absence": {absence}}
 	var answer api.Imported
 	if err := r.Upload(ctx, "/api/v1/imports?"+q.Encode(), body, &answer); err != nil {
@@ -124,10 +129,14 @@ func (f *flags) importOne(ctx context.Context, r *app.Remote, name, source, abse
 		return out, err
 	}
 	out.Warnings = len(report.Warnings) + report.More
-	if report.Error != "" {
-		return out, fmt.Errorf("%s", report.Error)
+	if report.Error == "" {
+		return out, nil
 	}
-	return out, nil
+	err = fmt.Errorf("%s", report.Error)
+	if answer.New { // a file that is none leaves no source behind
+		err = errors.Join(err, r.Do(ctx, http.MethodDelete, "/api/v1/sources/"+url.PathEscape(out.Source), nil, nil))
+	}
+	return out, err
 }
 
 // awaitPages watches until all that the source brought is live.
@@ -194,6 +203,9 @@ func (f *flags) showImported(i imported) error {
 		fmt.Printf("%s: unchanged, %d pages\n", i.Source, i.Pages)
 	default:
 		fmt.Printf("%s: %d read, %d pages, %.1f s\n", i.Source, i.Items, i.Pages, i.Seconds)
+		if i.Items > 0 && i.Pages == 0 {
+			fmt.Printf("  none of them has an address that a page could have: courant source show %s\n", i.Source)
+		}
 	}
 	if i.Waiting > 0 {
 		fmt.Printf("  %d wait for their pictures, which are fetched while courant runs\n", i.Waiting)
@@ -204,15 +216,46 @@ func (f *flags) showImported(i imported) error {
 	return nil
 }
 
-// digestOf is the SHA-256 of a file.
-func digestOf(name string) (string, error) {
-	body, err := openFile(name)
+// isPipe says whether a name says nothing of what comes from there.
+func isPipe(name string) bool {
+	return name == "-" || strings.HasPrefix(name, "/dev/") || strings.HasPrefix(name, "/proc/")
+}
+
+// spooled opens a file that can be read twice: what comes through a pipe is
+// written into one first.
+func spooled(name string) (f *os.File, done func(), err error) {
+	in, err := openFile(name)
 	if err != nil {
+		return nil, nil, err
+	}
+	f, ok := in.(*os.File)
+	if ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return f, func() { f.Close() }, nil
+		}
+	}
+	defer in.Close()
+	if f, err = os.CreateTemp("", "courant-import-"); err != nil {
+		return nil, nil, err
+	}
+	done = func() { f.Close(); os.Remove(f.Name()) }
+	if _, err = io.Copy(f, in); err != nil {
+		done()
+		return nil, nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return f, done, nil
+}
+
+// digestOf is the SHA-256 of a file, which then stands at its beginning.
+func digestOf(f *os.File) (string, error) {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return "", err
 	}
-	defer body.Close()
 	sum := sha256.New()
-	_, err = io.Copy(sum, body)
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	_, err := f.Seek(0, io.SeekStart)
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
@@ -228,10 +271,30 @@ func sourceName(file string) string {
 		}
 		break
 	}
-	return strings.Trim(strings.Map(func(c rune) rune {
-		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' {
+	return plainName(norm.NFC.String(name))
+}
+
+// plainName makes a name of letters, digits, dots and dashes. One that loses more
+// than blanks gets a mark of what it was, so that no two files are one source.
+func plainName(name string) string {
+	lost := false
+	plain := strings.Trim(strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsLetter(c), unicode.IsMark(c), unicode.IsDigit(c), c == '.', c == '_', c == '-':
 			return c
+		case c != ' ':
+			lost = true
 		}
 		return '-'
 	}, name), "-._")
+	if letters := []rune(plain); len(letters) > longestName {
+		plain, lost = string(letters[:longestName]), true
+	}
+	if lost || plain == "" {
+		sum := sha256.Sum256([]byte(name))
+		plain = strings.TrimLeft(plain+"-"+hex.EncodeToString(sum[:3]), "-")
+	}
+	return plain
 }
+
+const longestName = 80 // letters

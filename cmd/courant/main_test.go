@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -243,8 +244,11 @@ func TestACatalogueIsImportedAndReadAgainOnlyWhenItHasChanged(t *testing.T) {
 }
 
 func TestParseShowsCatalogues(t *testing.T) {
-	file := write(t, "shop.yml", `<yml_catalog><shop><name>S</name><categories><category id="1">C</category></categories><offers>`+
-		strings.Repeat(`<offer id="1"><name>A "cup"</name><price>5</price><categoryId>1</categoryId></offer>`, 30)+`</offers></shop></yml_catalog>`)
+	offers := ""
+	for i := range 30 {
+		offers += fmt.Sprintf(`<offer id="%d"><name>A "cup"</name><price>5</price><categoryId>1</categoryId></offer>`, i)
+	}
+	file := write(t, "shop.yml", `<yml_catalog><shop><name>S</name><categories><category id="1">C</category></categories><offers>`+offers+`</offers></shop></yml_catalog>`)
 	if status, out, _ := invoke(t, "parse", file); status != 0 || !strings.Contains(out, "… and 10 more") || !strings.Contains(out, "30 offers in 1 categories: S") {
 		t.Errorf("%d, %s", status, out)
 	}
@@ -259,4 +263,45 @@ func TestParseShowsCatalogues(t *testing.T) {
 		len(p.Offers) != 30 || p.Offers[29].Name != `A "cup"` || len(p.Categories) != 1 || strings.Count(out, `"offers"`) != 1 {
 		t.Errorf("%d, %v, %+v", status, err, p)
 	}
+}
+
+func TestSourcesAreNamedByTheirFiles(t *testing.T) {
+	for file, want := range map[string]string{
+		"/x/shop0001.yml.gz": "shop0001", "Магазин 1.yml": "Магазин-1", "Склад 1.yml": "Склад-1", "каталог.yml": "каталог", "产品.xml": "产品",
+		"a & b.xml": "a---b-cbc644", "?.xml": "8a8de8",
+	} {
+		if got := sourceName(file); got != want {
+			t.Errorf("%s is named %s, want %s", file, got, want)
+		}
+	}
+	long := strings.Repeat("ж", 200)
+	if a, b := sourceName(long+"1"), sourceName(long+"2"); a == b || len([]rune(a)) > 100 {
+		t.Errorf("%s and %s", a, b)
+	}
+}
+
+func TestWhatComesThroughAPipeIsImportedUnderAName(t *testing.T) {
+	data := t.TempDir()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		w.WriteString(`<rss version="2.0"><channel><item><link>http://a.example/1</link><title>One</title></item></channel></rss>`)
+		w.Close()
+	}()
+	name := fmt.Sprint("/proc/self/fd/", r.Fd())
+	if status, _, complaint := invoke(t, "import", name, "--data", data); status != 1 || !strings.Contains(complaint, "could not be imported") {
+		t.Errorf("%d, %s", status, complaint)
+	}
+	if status, out, complaint := invoke(t, "import", "--source", "piped", name, "--data", data); status != 0 || !strings.Contains(out, "piped: 1 read, 1 pages") {
+		t.Errorf("%d, %s, %s", status, out, complaint)
+	}
+	if status, out, _ := invoke(t, "import", "--source", "none", write(t, "x.txt", "\x00\x01"), "--data", data); status != 1 || !strings.Contains(out, "none: ") {
+		t.Errorf("%d, %s", status, out)
+	}
+	if _, out, _ := invoke(t, "source", "list", "--data", data); strings.Contains(out, "none") || !strings.Contains(out, "piped") {
+		t.Errorf("sources: %s", out)
+	}
+	r.Close()
 }

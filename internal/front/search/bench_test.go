@@ -2,6 +2,7 @@ package search
 
 import (
 	"bufio"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -14,8 +15,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/klauspost/compress/gzip"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/search/shard"

@@ -38,6 +38,7 @@ type Search struct {
 	RegionParam string // the param of an offer that holds its regions
 	Metrics     *obs.Set
 	Log         *slog.Logger
+	Dir         string // for snapshots of the index; "" keeps none
 
 	shards   []*shard.Shard
 	synonyms words.Synonyms
@@ -74,22 +75,40 @@ func (s *Search) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /search", s.page)
 }
 
-const lookEvery = time.Second // for changes that no bell announced
+const (
+	lookEvery = time.Second // for changes that no bell announced
+	keepEvery = 10 * time.Minute
+)
 
 // Run follows the change feed until ctx ends.
 func (s *Search) Run(ctx context.Context) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	for {
+	for kept := time.Now(); ; {
 		heard := s.changed.Heard()
 		if err := s.catchUp(ctx); err != nil && ctx.Err() == nil {
 			s.Log.Warn("the index is behind the change feed", "error", err)
 		}
+		if time.Since(kept) > keepEvery {
+			s.keepIfWorth(1)
+			kept = time.Now()
+		}
 		select {
 		case <-ctx.Done():
+			s.keepIfWorth(keepAfter)
 			return nil
 		case <-heard:
 		case <-tick.C:
 		}
+	}
+}
+
+// keepIfWorth writes snapshots if there are some changes that they lack.
+func (s *Search) keepIfWorth(changes int64) {
+	if s.Dir == "" || s.follower.after-s.follower.kept < changes {
+		return
+	}
+	if err := s.keep(); err != nil {
+		s.Log.Warn("the index is not kept and will be built anew after a restart", "error", err)
 	}
 }

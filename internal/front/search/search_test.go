@@ -34,23 +34,32 @@ type world struct {
 
 func open(t *testing.T, c search.Config) *world {
 	t.Helper()
-	w := &world{t: t, store: storetest.Memory(t), mux: http.NewServeMux()}
-	s := &search.Search{Store: w.store, Config: c, RegionParam: "Regions", Metrics: obs.New(), Log: slog.New(slog.DiscardHandler)}
+	w := &world{t: t, store: storetest.Memory(t)}
+	w.exec(`INSERT INTO sources (id, name, kind, url, host, title, trusted, added) VALUES (1, 'shop', 'catalog', 'http://a.example/', 'a.example', '', FALSE, 1)`)
+	stop := w.run(c, "")
+	t.Cleanup(stop)
+	return w
+}
+
+// run starts a search over the store; it is stopped by what comes back.
+func (w *world) run(c search.Config, dir string) (stop func()) {
+	t := w.t
+	t.Helper()
+	w.mux = http.NewServeMux()
+	s := &search.Search{Dir: dir, Store: w.store, Config: c, RegionParam: "Regions", Metrics: obs.New(), Log: slog.New(slog.DiscardHandler)}
 	if err := s.Open(); err != nil {
 		t.Fatal(err)
 	}
 	s.Register(w.mux)
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
-	t.Cleanup(func() {
+	return func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-	})
-	w.exec(`INSERT INTO sources (id, name, kind, url, host, title, trusted, added) VALUES (1, 'shop', 'catalog', 'http://a.example/', 'a.example', '', FALSE, 1)`)
-	return w
+	}
 }
 
 func (w *world) exec(query string, args ...any) {
@@ -201,4 +210,34 @@ func TestThePageShowsHitsWithMarksAndFacets(t *testing.T) {
 			t.Errorf("%s: the page lacks %q:\n%s", query, want, text)
 		}
 	}
+}
+
+func TestARestartGoesOnFromTheSnapshot(t *testing.T) {
+	w, dir, c := &world{t: t, store: storetest.Memory(t)}, t.TempDir(), search.Defaults()
+	c.Shards = 2
+	stop := w.run(c, dir)
+	for i := range 1200 {
+		w.put(int64(i+1), offer(i+1, "Kettle", "100"))
+	}
+	w.find("text=kettle", 1200)
+	stop()
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) != 2 {
+		t.Fatalf("kept %v, %v", files, err)
+	}
+	w.exec(`UPDATE bodies SET document = $1 WHERE page = 5`, []byte{1}) // cannot be read again
+	w.put(2000, offer(2000, "Kettle", "100"))
+	stop = w.run(c, dir)
+	w.find("text=kettle", 1201)
+	stop()
+	if err := os.WriteFile(files[0], []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stop = w.run(c, dir)
+	w.find("text=kettle", 1200)
+	stop()
+	w.exec(`DELETE FROM pages WHERE change > 10`)
+	stop = w.run(c, dir)
+	w.find("text=kettle", 9)
+	stop()
 }

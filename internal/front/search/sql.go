@@ -5,6 +5,9 @@ const (
 	FROM pages p LEFT JOIN bodies b ON b.page = p.id LEFT JOIN sources s ON s.id = p.source
 	WHERE p.change > $1 ORDER BY p.change LIMIT $2`
 
+	changeBounds = `SELECT COALESCE((SELECT number FROM counts WHERE name = 'forgotten'), 0), COALESCE(MAX(n), 0)
+		FROM (SELECT MAX(change) AS n FROM pages UNION ALL SELECT number FROM counts) AS given`
+
 	readPicture = `SELECT picture FROM pages WHERE id = $1`
 	readBody    = `SELECT document FROM bodies WHERE page = $1`
 )

@@ -65,6 +65,15 @@ func Keys(images []string, f func(key [16]byte) error) error {
 	return nil
 }
 
+// original is where the page comes from. Of an offer that is its own address, for
+// the page's may be made of the catalogue's.
+func original(d *courant.Document) string {
+	if d.Offer != nil && d.Item.Link != "" {
+		return d.Item.Link
+	}
+	return d.URL
+}
+
 // view is what the template sees.
 type view struct {
 	Style, More         template.HTML
@@ -95,7 +104,7 @@ func Render(w io.Writer, p Page) (picture string, err error) {
 	item := p.Document.Item
 	v := view{
 		Style: look.Style(), Language: item.Language, Direction: direction(item.Language),
-		Title: item.Title, URL: p.Document.URL, Host: link.Host(p.Document.URL), Authors: names(item.Authors),
+		Title: item.Title, URL: original(&p.Document), Host: link.Host(p.Document.URL), Authors: names(item.Authors),
 		Crumbs: item.Breadcrumbs, Related: item.Related,
 	}
 	v.Site = v.Host

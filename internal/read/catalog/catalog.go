@@ -11,6 +11,7 @@ package catalog
 
 import (
 	"errors"
+	"hash/maphash"
 	"io"
 	"strings"
 
@@ -82,13 +83,15 @@ type reader struct {
 	buffer []byte
 	failed error // of Options.Offer
 
+	seed     maphash.Seed
+	ids      map[uint64]struct{} // digests of those that came, 8 bytes each
 	merchant bool
 	cut      bool // an offer was left out, for the document ends inside of it
 	seen     bool // all categories were read before, since they come late
 }
 
 func newReader(src io.Reader, opt Options) *reader {
-	r := &reader{opt: opt, pieces: xmlscan.NewPieces(src, opt.ContentType), counts: map[string]int{}}
+	r := &reader{opt: opt, pieces: xmlscan.NewPieces(src, opt.ContentType), counts: map[string]int{}, seed: maphash.MakeSeed()}
 	r.scan = xmlscan.Scanner{Refill: r.pieces.Next, Space: space, Report: func(f xmlscan.Fault) {
 		r.out.WellFormed = false
 		r.warn(f.Code, f.Offset, f.Element, f.Text)
@@ -222,6 +225,15 @@ func (r *reader) here(code, text string) { r.warn(code, r.scan.Offset, r.scan.Ra
 // give hands a finished offer over; false ends the reading.
 func (r *reader) give(o *courant.Offer) bool {
 	r.bound(o)
+	id := maphash.String(r.seed, o.ID)
+	if _, before := r.ids[id]; before {
+		r.here("duplicate-id", "an offer has the id "+o.ID+", which was there before; the first one counts")
+		return true
+	}
+	if r.ids == nil {
+		r.ids = map[uint64]struct{}{}
+	}
+	r.ids[id] = struct{}{}
 	o.Hash = r.hash.offer(o)
 	r.out.Count++
 	if r.opt.Offer == nil {

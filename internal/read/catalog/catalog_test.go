@@ -297,3 +297,10 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestOfTwoOffersWithOneIDTheFirstCounts(t *testing.T) {
+	c := read(t, yml(`<offer id="1"><name>One</name><price>1</price><categoryId>1</categoryId></offer><offer id="1"><name>Two</name><price>1</price><categoryId>1</categoryId></offer>`))
+	if got := codes(c); len(c.Offers) != 1 || c.Offers[0].Name != "One" || len(got) != 1 || got[0] != "duplicate-id" {
+		t.Errorf("%v, %+v", got, c.Offers)
+	}
+}

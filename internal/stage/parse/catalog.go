@@ -48,7 +48,6 @@ type catalogue struct {
 	n       int        // batches
 	seen    int        // offers in the file
 	fresh   int        // of them new or changed
-	double  int        // of them with an id that was there before
 }
 
 // offerState is what the source last said of an offer: parts of digests.
@@ -142,7 +141,6 @@ func (c *catalogue) offer(o *courant.Offer) error {
 	}
 	s := &c.known[at]
 	if s.seen {
-		c.double++
 		return nil // of two with one id the first counts
 	}
 	c.seen++

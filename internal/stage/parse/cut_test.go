@@ -56,3 +56,18 @@ func TestAWithdrawalThatIsCutOffWithdrawsNothing(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatTheCutOfADocumentGoesThroughIsNotTaken(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		whole := `<rss version="2.0"><channel><item><link>http://a.example/1</link><title>One</title><description>Not refundable unless cancelled</description></item>` +
+			`<item><link>http://a.example/2</link><title>Two</title><description>Payment is not refundable unless cancelled</description></item></channel></rss>`
+		w.read(1, whole)
+		if n := len(w.taken()); n != 2 {
+			t.Fatalf("%d documents of the whole", n)
+		}
+		w.read(1, strings.Replace(whole[:strings.LastIndex(whole, " unless")], "One", "Another", 1))
+		if docs := w.taken(); len(docs) != 1 || docs[0].doc.Item.Title != "Another" {
+			t.Errorf("taken of the cut one: %+v", docs)
+		}
+	})
+}

@@ -16,10 +16,6 @@ func (c *catalogue) finish(r *read.Result) error {
 	if warning != nil {
 		r.Warnings = append(r.Warnings, *warning)
 	}
-	if c.double > 0 {
-		r.Warnings = append(r.Warnings, courant.Warning{Code: "duplicate-id", Element: "offer",
-			Text: fmt.Sprintf("%d offers have an id that was there before in the file; the first one counts", c.double)})
-	}
 	gone := 0
 	if !keep {
 		var err error

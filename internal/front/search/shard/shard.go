@@ -57,6 +57,13 @@ func (s *Shard) Sort() {
 	s.mu.Unlock()
 }
 
+// Clear takes all documents out.
+func (s *Shard) Clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.x, s.version = newIndex(s.x.Config), 0
+}
+
 // Size is how many documents there are, and how far the change feed was followed.
 func (s *Shard) Size() (docs int, version int64) {
 	s.mu.RLock()

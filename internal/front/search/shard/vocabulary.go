@@ -22,14 +22,19 @@ func (v *vocabulary) add(word []byte, doc uint32) {
 	known := v.len()
 	id := v.idOf(word)
 	if int(id) >= known {
-		words.Stems(v.name(id), func(key string) {
-			if v.stems == nil {
-				v.stems = map[string][]uint32{}
-			}
-			v.stems[key] = append(v.stems[key], id)
-		})
+		v.stem(id)
 	}
 	v.postings.add(id, doc)
+}
+
+// stem notes the stems of a new word.
+func (v *vocabulary) stem(id uint32) {
+	words.Stems(v.name(id), func(key string) {
+		if v.stems == nil {
+			v.stems = map[string][]uint32{}
+		}
+		v.stems[key] = append(v.stems[key], id)
+	})
 }
 
 // forms are the words that share a stem with a word.
