@@ -158,41 +158,57 @@ func (r *reader) price(text string) string {
 	return p
 }
 
-// decimal reads a number as people write it: blanks and marks between groups of
-// digits go, and the decimal mark may be a comma.
+// decimal reads a number as people write it: the decimal mark may be a comma, and
+// blanks and marks may part groups of digits, such as thousands. Marks in other
+// places make it no number, for nobody knows which one it is.
 func decimal(text string) (string, bool) {
 	text = strings.TrimSpace(text)
-	if isDecimal(text) {
+	if isDecimal(text) || text == "" {
 		return text, true
 	}
-	var b strings.Builder
-	for _, c := range text {
-		switch {
-		case c >= '0' && c <= '9' || c == '.' || c == ',':
-			b.WriteRune(c)
-		case c == ' ' || c == '\u00a0' || c == '\u202f' || c == '\u2009' || c == '\'':
-		default:
-			return "", text == ""
+	text = blanks.Replace(text)
+	if n, ok := ungrouped(text); ok {
+		return n, isDecimal(n)
+	}
+	at := strings.LastIndexAny(text, ".,")
+	if at < 0 {
+		return "", false
+	}
+	whole, mark, part := text[:at], text[at:at+1], text[at+1:]
+	if n, ok := ungrouped(whole); ok && !strings.Contains(whole, mark) {
+		whole = n
+	}
+	if whole == "" {
+		whole = "0"
+	}
+	if part != "" {
+		whole += "." + part
+	}
+	if !isDecimal(whole) || at == 0 && part == "" {
+		return "", false
+	}
+	return whole, true
+}
+
+var blanks = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ", "\u2019", "'")
+
+// ungrouped is a number without the marks between its groups of digits: all of
+// three, but that the first may be shorter, and with commas those between the
+// first and the last may have two, as in India.
+func ungrouped(text string) (string, bool) {
+	at := strings.IndexAny(text, " ',.")
+	if at < 1 || at > 3 || text[0] == '0' {
+		return "", false
+	}
+	mark := text[at : at+1]
+	groups := strings.Split(text, mark)
+	for i, g := range groups[1:] {
+		last := i == len(groups)-2
+		if len(g) != 3 && (len(g) != 2 || mark != "," || last) || strings.Trim(g, "0123456789") != "" {
+			return "", false
 		}
 	}
-	s := b.String()
-	last := strings.LastIndexAny(s, ".,")
-	if last >= 0 {
-		mark := s[last : last+1]
-		if strings.Count(s, mark) > 1 || len(s)-last-1 == 3 && mark == "," && !strings.Contains(s, ".") {
-			s = strings.NewReplacer(".", "", ",", "").Replace(s) // it groups thousands
-		} else {
-			s = strings.NewReplacer(".", "", ",", "").Replace(s[:last]) + "." + s[last+1:]
-		}
-	}
-	s = strings.TrimSuffix(s, ".")
-	if strings.HasPrefix(s, ".") {
-		s = "0" + s
-	}
-	if !isDecimal(s) {
-		return "", text == ""
-	}
-	return s, true
+	return strings.Join(groups, ""), true
 }
 
 // isDecimal says that s is digits with at most one point inside.
