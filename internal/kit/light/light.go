@@ -181,7 +181,7 @@ func (p Page) body(v *view) (template.HTML, *shown) {
 	if text == "" {
 		text = p.Document.Item.Summary
 	}
-	html, found := controls(withoutTitle(c.Clean(text), p.Document.Item.Title), p.Document.URL)
+	html, found := controls(withoutTitle(c.Clean(text), p.Document.Item.Title), v.URL)
 	if found {
 		v.More = look.More()
 	}
