@@ -20,10 +20,11 @@ import (
 
 // Config is the front's section.
 type Config struct {
-	Shards   int      `toml:"shards" comment:"parts of the index, which a query asks at once"`
-	Signals  []string `toml:"signals" comment:"names of params that rank offers, as numbers"`
-	Synonyms string   `toml:"synonyms" comment:"file of words that mean the same: a group each line, commas between; a line that begins with stop: has words that ask for nothing"`
-	Model    string   `toml:"model" comment:"ranking model, JSON of CatBoost; the built-in one unless set, none to go without"`
+	Shards      int      `toml:"shards" comment:"parts of the index, which a query asks at once"`
+	Signals     []string `toml:"signals" comment:"names of params that rank offers, as numbers"`
+	Synonyms    string   `toml:"synonyms" comment:"file of words that mean the same: a group each line, commas between; a line that begins with stop: has words that ask for nothing"`
+	Experiments []string `toml:"experiments" comment:"such as 'cut users=0.02 share=0.7': a part of the users gets a share, as many are compared with them"`
+	Model       string   `toml:"model" comment:"ranking model, JSON of CatBoost; the built-in one unless set, none to go without"`
 }
 
 // Defaults are the working values.
@@ -39,11 +40,17 @@ type Search struct {
 	Metrics     *obs.Set
 	Log         *slog.Logger
 	Dir         string // for snapshots of the index; "" keeps none
+	// Guard lets administrators through.
+	Guard func(http.Handler) http.HandlerFunc
 
 	shards   []*shard.Shard
 	synonyms words.Synonyms
 	changed  bell.Bell
 	follower follower
+
+	experiments []experiment
+	exposed     exposed
+	secret      secret
 }
 
 // Open reads the model and the synonyms.
@@ -53,6 +60,9 @@ func (s *Search) Open() error {
 		return err
 	}
 	if s.synonyms, err = openSynonyms(s.Config.Synonyms); err != nil {
+		return err
+	}
+	if s.experiments, err = parseExperiments(s.Config.Experiments); err != nil {
 		return err
 	}
 	for range max(s.Config.Shards, 1) {
@@ -73,6 +83,8 @@ func (s *Search) Handlers() []bus.Handler {
 func (s *Search) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/search", s.api)
 	mux.HandleFunc("GET /search", s.page)
+	mux.HandleFunc("POST /api/v1/clicks", s.click)
+	mux.HandleFunc("GET /api/v1/experiments", s.Guard(http.HandlerFunc(s.report)))
 }
 
 const (
@@ -89,6 +101,9 @@ func (s *Search) Run(ctx context.Context) error {
 		if err := s.catchUp(ctx); err != nil && ctx.Err() == nil {
 			s.Log.Warn("the index is behind the change feed", "error", err)
 		}
+		if err := s.count(ctx); err != nil && ctx.Err() == nil {
+			s.Log.Warn("queries of experiments are counted later", "error", err)
+		}
 		if time.Since(kept) > keepEvery {
 			s.keepIfWorth(1)
 			kept = time.Now()
@@ -96,7 +111,7 @@ func (s *Search) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			s.keepIfWorth(keepAfter)
-			return nil
+			return s.count(context.WithoutCancel(ctx))
 		case <-heard:
 		case <-tick.C:
 		}
