@@ -94,13 +94,13 @@ func (r Rank) Beats(asOf int64, other Rank, otherAsOf int64) bool {
 	return asOf > otherAsOf
 }
 
-// mostID is how many bytes of an id are kept.
-const mostID = 512
+// MaxID is the longest id of an item, an offer or a category that is kept as it is.
+const MaxID = 512
 
-// ShortID is an id as it is kept: one of more than 512 bytes by its beginning and a
-// digest of all of it.
+// ShortID is an id as it is kept: one of more than MaxID bytes by its beginning and
+// a digest of all of it.
 func ShortID(id string) string {
-	if len(id) <= mostID {
+	if len(id) <= MaxID {
 		return id
 	}
 	sum := sha256.Sum256([]byte(id))

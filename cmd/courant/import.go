@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -56,8 +57,9 @@ func (f *flags) importEach(ctx context.Context, r *app.Remote, files []string, s
 	ended := make(chan error, 1)
 	go func() { ended <- r.Work(ctx, "parse", "pages") }()
 	failed := 0
+	taken := map[string]string{} // the file of each source
 	for _, name := range files {
-		result, err := f.importOne(ctx, r, name, source, absence)
+		result, err := f.importOne(ctx, r, name, source, absence, taken)
 		if ctx.Err() != nil {
 			break
 		}
@@ -94,16 +96,24 @@ type imported struct {
 	Warnings  int     `json:"warnings"`
 	Seconds   float64 `json:"seconds"`
 	Error     string  `json:"error,omitempty"`
+
+	renamed bool // the file's name is none of a source
 }
 
-func (f *flags) importOne(ctx context.Context, r *app.Remote, name, source, absence string) (out imported, err error) {
+func (f *flags) importOne(ctx context.Context, r *app.Remote, name, source, absence string, taken map[string]string) (out imported, err error) {
 	start := time.Now()
 	out = imported{File: name, Source: source}
-	if out.Source == "" {
-		if out.Source = sourceName(name); isPipe(name) {
+	if source == "" {
+		if isPipe(name) {
 			return out, usageError{fmt.Errorf("%s is no file with a name: name the source with --source", name)}
 		}
+		out.Source, out.renamed = sourceName(name)
 	}
+	if other, ok := taken[out.Source]; ok && other != name {
+		return out, fmt.Errorf("%s is a file of the source %s, which %s is too; a file holds all that its source has: import it alone and name its source with --source",
+			name, out.Source, other)
+	}
+	taken[out.Source] = name
 	body, done, err := spooled(name)
 	if err != nil {
 		return out, err
@@ -116,6 +126,9 @@ func (f *flags) importOne(ctx context.Context, r *app.Remote, name, source, abse
 	q := url.Values{"name": {out.Source}, "digest": {digest}, "absence": {absence}}
 	var answer api.Imported
 	if err := r.Upload(ctx, "/api/v1/imports?"+q.Encode(), body, &answer); err != nil {
+		if strings.Contains(err.Error(), "no name of a source") {
+			err = fmt.Errorf("%w; write one with --source", err)
+		}
 		return out, err
 	}
 	out.Unchanged = answer.Unchanged
@@ -198,7 +211,7 @@ func (f *flags) showImported(i imported) error {
 	}
 	switch {
 	case i.Error != "":
-		fmt.Printf("%s: %s\n", i.Source, printable(i.Error))
+		fmt.Printf("%s: %s\n", cmp.Or(printable(i.Source), printable(i.File)), printable(i.Error))
 	case i.Unchanged:
 		fmt.Printf("%s: unchanged, %d pages\n", i.Source, i.Pages)
 	default:
@@ -206,6 +219,9 @@ func (f *flags) showImported(i imported) error {
 		if i.Items > 0 && i.Pages == 0 {
 			fmt.Printf("  none of them has an address that a page could have: courant source show %s\n", i.Source)
 		}
+	}
+	if i.renamed && i.Error == "" {
+		fmt.Printf("  %s is the name of the source of %s; --source names another one\n", i.Source, printable(i.File))
 	}
 	if i.Waiting > 0 {
 		fmt.Printf("  %d wait for their pictures, which are fetched while courant runs\n", i.Waiting)
@@ -259,8 +275,9 @@ func digestOf(f *os.File) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// sourceName is the name of a file without folder and extensions.
-func sourceName(file string) string {
+// sourceName is the name of a file without folder and extensions, as far as it can
+// name a source, and whether that is another one.
+func sourceName(file string) (plain string, renamed bool) {
 	name := filepath.Base(file)
 	for {
 		ext := strings.ToLower(filepath.Ext(name))
@@ -271,7 +288,8 @@ func sourceName(file string) string {
 		}
 		break
 	}
-	return plainName(norm.NFC.String(name))
+	plain = plainName(norm.NFC.String(name))
+	return plain, plain != norm.NFC.String(name)
 }
 
 // plainName makes a name of letters, digits, dots and dashes. One that loses more
@@ -287,6 +305,7 @@ func plainName(name string) string {
 		}
 		return '-'
 	}, name), "-._")
+	plain = strings.TrimLeftFunc(plain, unicode.IsMark)
 	if letters := []rune(plain); len(letters) > longestName {
 		plain, lost = string(letters[:longestName]), true
 	}

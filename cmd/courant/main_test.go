@@ -270,13 +270,61 @@ func TestSourcesAreNamedByTheirFiles(t *testing.T) {
 		"/x/shop0001.yml.gz": "shop0001", "Магазин 1.yml": "Магазин-1", "Склад 1.yml": "Склад-1", "каталог.yml": "каталог", "产品.xml": "产品",
 		"a & b.xml": "a---b-cbc644", "?.xml": "8a8de8",
 	} {
-		if got := sourceName(file); got != want {
+		got, renamed := sourceName(file)
+		if stem, _, _ := strings.Cut(filepath.Base(file), "."); got != want || renamed != (got != stem) {
 			t.Errorf("%s is named %s, want %s", file, got, want)
 		}
 	}
 	long := strings.Repeat("ж", 200)
-	if a, b := sourceName(long+"1"), sourceName(long+"2"); a == b || len([]rune(a)) > 100 {
+	a, _ := sourceName(long + "1")
+	if b, _ := sourceName(long + "2"); a == b || len([]rune(a)) > 100 {
 		t.Errorf("%s and %s", a, b)
+	}
+}
+
+func TestNoTwoFilesAreSilentlyOneSource(t *testing.T) {
+	data, folder := t.TempDir(), t.TempDir()
+	file := func(name string) string {
+		path := filepath.Join(folder, name)
+		text := `<rss version="2.0"><channel><item><link>http://a.example/` + name + `</link><title>One</title></item></channel></rss>`
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	a, b := file("Магазин 1.xml"), file("Магазин-1.xml")
+	status, out, _ := invoke(t, "import", "--data", data, a, b)
+	if status != 1 || !strings.Contains(out, "Магазин-1: 1 read, 1 pages") || !strings.Contains(out, "Магазин-1 is the name of the source of "+a) ||
+		!strings.Contains(out, b+" is a file of the source Магазин-1, which "+a+" is too") || !strings.Contains(out, "--source") {
+		t.Errorf("%d, %s", status, out)
+	}
+	if status, out, _ := invoke(t, "import", "--data", data, "--source", "other", b); status != 0 || out == "" || strings.Contains(out, "is the name") {
+		t.Errorf("%d, %s", status, out)
+	}
+	if status, out, _ := invoke(t, "import", "--data", data, "--source", "a/b", b); status != 1 || !strings.Contains(out, "letters, digits, dots and dashes; write one with --source") {
+		t.Errorf("%d, %s", status, out)
+	}
+	for _, name := range []string{strings.Repeat("я", 120) + ".yml", "\u0301.xml", "产品 & 1.yml"} {
+		if status, out, complaint := invoke(t, "import", "--data", data, file(name)); status != 0 || !strings.Contains(out, "1 read, 1 pages") {
+			t.Errorf("%s: %d, %s, %s", name, status, out, complaint)
+		}
+	}
+}
+
+func TestAnImportThatFailsLeavesNoSource(t *testing.T) {
+	data := t.TempDir()
+	for _, name := range []string{"garbage.xml", "page.html", "empty.yml", "broken.gz"} {
+		file := filepath.Join(t.TempDir(), name)
+		text := map[string]string{"garbage.xml": "\x01\x02", "page.html": "<html><body>x</body></html>", "broken.gz": "\x1f\x8b\x08"}[name]
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if status, out, _ := invoke(t, "import", "--data", data, file); status != 1 || !strings.Contains(out, ": ") {
+			t.Errorf("%s: %d, %s", name, status, out)
+		}
+	}
+	if _, out, _ := invoke(t, "source", "list", "--data", data, "--json"); strings.TrimSpace(out) != "" && strings.TrimSpace(out) != "[]" {
+		t.Errorf("sources: %s", out)
 	}
 }
 

@@ -80,10 +80,22 @@ func Read(open func() (io.ReadCloser, error), opt Options) (Result, error) {
 	r, readErr := feed.Read(body, feed.Options{URL: opt.URL, ContentType: opt.ContentType, MaxItems: opt.MaxItems})
 	if err != nil { // the archive is cut off
 		r.WellFormed = false
-		r.Warnings = append(r.Warnings, courant.Warning{Code: "truncated", Line: 1, Column: 1,
-			Text: "the document could not be read to its end: " + err.Error()})
+		unread(r, err)
 	}
 	return Result{Reading: *r, Complete: readErr == nil}, readErr
+}
+
+// unread says why a document was not read to its end, in the warning that it is
+// cut off if there is one.
+func unread(r *courant.Reading, why error) {
+	text := "the document could not be read to its end: " + why.Error()
+	for i := range r.Warnings {
+		if w := &r.Warnings[i]; w.Code == "truncated" {
+			w.Text += "; " + text
+			return
+		}
+	}
+	r.Warnings = append(r.Warnings, courant.Warning{Code: "truncated", Line: 1, Column: 1, Text: text})
 }
 
 // outlines are the feeds that a list of feeds names.

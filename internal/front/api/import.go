@@ -27,9 +27,8 @@ type Imported struct {
 	New       bool   `json:"new"` // the source is
 }
 
-// importHost is where files have their addresses that came from no web server; no
-// such host can be (RFC 2606).
-const importHost = "http://import.invalid/"
+// importURL is where files have their addresses.
+const importURL = "http://" + courant.ImportHost + "/"
 
 // never is when a source is due that is not asked: the end of the year 9999.
 const never = 253402300799000
@@ -94,7 +93,7 @@ func (a *API) importSource(ctx context.Context, out *Imported, absence courant.A
 			return err
 		}
 		out.New = true
-		s = courant.Source{Name: out.Source, Kind: courant.KindFile, URL: importHost + url.PathEscape(out.Source), Trusted: true, Absence: absence, Added: tx.Now()}
+		s = courant.Source{Name: out.Source, Kind: courant.KindFile, URL: importURL + url.PathEscape(out.Source), Trusted: true, Absence: absence, Added: tx.Now()}
 		var b [8]byte
 		rand.Read(b[:]) // never fails
 		s.ID = int64(binary.BigEndian.Uint64(b[:]) >> 2)

@@ -1,7 +1,8 @@
 // Package catalog reads product catalogues (YML, Google Merchant in RSS and in
 // Atom) of any size: a stream of bytes in, a stream of offers out. It holds a
 // piece of the document and the tree of categories, not the offers. A bad
-// element costs a warning, a cut-off file the offers that are missing.
+// element costs a warning, a cut-off file the offers that are missing and the one
+// that it ends in: half of a price is another price.
 //
 // An offer's Hash is the hexadecimal form of the first 16 bytes of the SHA-256
 // over the version of this reader and all fields of the offer, each with its
@@ -85,6 +86,7 @@ type reader struct {
 	seed     maphash.Seed
 	ids      map[uint64]struct{} // digests of those that came, 8 bytes each
 	merchant bool
+	cut      bool // an offer was left out, for the document ends inside of it
 	seen     bool // all categories were read before, since they come late
 }
 
@@ -145,9 +147,14 @@ func (r *reader) finish(err error) (Catalog, error) {
 		r.warn("encoding", 0, "", "the text is "+o.Encoding+", or has bytes that are not; declare what it is")
 	}
 	o.Complete = err == nil && !r.scan.Truncated() && r.pieces.Err() == nil
+	if r.cut {
+		r.amend("truncated", "; the offer that it ends in was left out")
+	}
 	if cut := r.pieces.Err(); cut != nil {
 		o.WellFormed = false
-		r.warn("truncated", r.scan.Offset, "", "the document could not be read to its end: "+cut.Error())
+		if why := "the document could not be read to its end: " + cut.Error(); !r.amend("truncated", "; "+why) {
+			r.warn("truncated", r.scan.Offset, "", why)
+		}
 		if err == nil && !errors.Is(cut, io.ErrUnexpectedEOF) && o.Count == 0 {
 			err = cut
 		}
@@ -201,19 +208,19 @@ func (r *reader) warn(code string, offset int, element, text string) {
 		Element: strings.Clone(element), Text: text})
 }
 
-// here is warn for the current token.
-func (r *reader) here(code, text string) { r.warn(code, r.scan.Offset, r.scan.Raw, text) }
-
-// bound keeps what offers are known by short; a longer id is told from others by a
-// digest.
-func (r *reader) bound(o *courant.Offer) {
-	for _, id := range []*string{&o.ID, &o.GroupID, &o.CategoryID} {
-		if short := courant.ShortID(*id); short != *id {
-			*id = short
-			r.here("too-long", "the id of an offer, of its group or category is too long; a digest stands for its end")
+// amend adds to the first warning of a kind, and says whether there is one.
+func (r *reader) amend(code, text string) bool {
+	for i := range r.out.Warnings {
+		if w := &r.out.Warnings[i]; w.Code == code {
+			w.Text += text
+			return true
 		}
 	}
+	return false
 }
+
+// here is warn for the current token.
+func (r *reader) here(code, text string) { r.warn(code, r.scan.Offset, r.scan.Raw, text) }
 
 // give hands a finished offer over; false ends the reading.
 func (r *reader) give(o *courant.Offer) bool {

@@ -192,7 +192,8 @@ func keyDigest(key [16]byte) uint64 {
 }
 
 // address is that of the offer's page: its own, unless another offer of the
-// source has it already; then one made of the catalogue's address and the id.
+// source has it already; then one made of the catalogue's address and the id. None
+// is longer than an address may be.
 func (c *catalogue) address(o *courant.Offer, at int32) (string, [16]byte) {
 	if addr, err := link.Canonical(o.URL); err == nil {
 		digest := link.Digest(addr)
@@ -205,13 +206,15 @@ func (c *catalogue) address(o *courant.Offer, at int32) (string, [16]byte) {
 	if strings.Contains(base, "?") {
 		mark = "&"
 	}
-	addr := base + mark + "offer=" + url.QueryEscape(o.ID)
-	canonical, err := link.Canonical(addr)
-	if err != nil { // too long
-		key := offerKey(o.ID)
-		canonical = base + mark + "offer=" + hex.EncodeToString(key[:])
+	id := sha256.Sum256([]byte(c.d.source.URL + " " + o.ID))
+	digest := "offer=" + hex.EncodeToString(id[:16])
+	for _, addr := range []string{base + mark + "offer=" + url.QueryEscape(o.ID), base + mark + digest} {
+		if canonical, err := link.Canonical(addr); err == nil {
+			return canonical, link.Digest(canonical)
+		}
 	}
-	return canonical, link.Digest(canonical)
+	addr := link.Origin(base) + "/?" + digest // the catalogue's address is nearly as long as one may be
+	return addr, link.Digest(addr)
 }
 
 // progress notes from time to time how far the reading is, for who watches.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/courant-platform/courant/internal/kit/link"
 )
 
 // guid is an item whose id is not its link.
@@ -103,17 +105,33 @@ func TestSequencesOfOneFeed(t *testing.T) {
 	}
 }
 
-func TestWhatTheCutOfADocumentGoesThroughIsNotTaken(t *testing.T) {
+func TestNoPageHasAnAddressLongerThanOneMayBe(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
-		whole := `<rss version="2.0"><channel><item><link>http://a.example/1</link><title>One</title><description>Not refundable unless cancelled</description></item>` +
-			`<item><link>http://a.example/2</link><title>Two</title><description>Payment is not refundable unless cancelled</description></item></channel></rss>`
-		w.read(1, whole)
-		if n := len(w.taken()); n != 2 {
-			t.Fatalf("%d documents of the whole", n)
-		}
-		w.read(1, strings.Replace(whole[:strings.LastIndex(whole, " unless")], "One", "Another", 1))
-		if docs := w.taken(); len(docs) != 1 || docs[0].doc.Item.Title != "Another" {
-			t.Errorf("taken of the cut one: %+v", docs)
+		base := "http://long.example/" + strings.Repeat("a", link.MaxLength-len("http://long.example/"))
+		w.source(5, base, false)
+		id := strings.Repeat("ы", 256) // its escapes make 1,536 bytes
+		for _, source := range []int64{1, 5} {
+			for _, o := range []string{
+				`<offer id="` + id + `1"><name>A</name></offer><offer id="` + id + `2"><name>B</name></offer>`,
+				`<offer id="1"><name>A</name><url>http://a.example/` + strings.Repeat("b", 4000) + `</url></offer><offer id="2"><name>B</name></offer>`,
+				`<offer id="` + strings.Repeat("c", 3_000_000) + `1"><name>A</name></offer><offer id="` + strings.Repeat("c", 3_000_000) + `2"><name>B</name></offer>`,
+			} {
+				w.read(source, yml(o))
+				seen := map[string]bool{}
+				for _, d := range w.taken() {
+					if d.doc.Item.Withdrawn {
+						continue
+					}
+					seen[d.address] = true
+					if c, err := link.Canonical(d.address); err != nil || c != d.address {
+						t.Errorf("%d bytes: %.80s, %v", len(d.address), d.address, err)
+					}
+				}
+				if len(seen) != 2 {
+					t.Errorf("%d addresses for %.60s", len(seen), o)
+				}
+				w.found()
+			}
 		}
 	})
 }
