@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/courant-platform/courant/internal/flow"
@@ -14,22 +15,27 @@ import (
 	"github.com/courant-platform/courant/internal/front/search/words"
 	"github.com/courant-platform/courant/internal/kit/bell"
 	"github.com/courant-platform/courant/internal/kit/obs"
+	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/port/bus"
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
 // Config is the front's section.
 type Config struct {
-	Shards      int      `toml:"shards" comment:"parts of the index, which a query asks at once"`
-	Signals     []string `toml:"signals" comment:"names of params that rank offers, as numbers"`
-	Synonyms    string   `toml:"synonyms" comment:"file of words that mean the same: a group each line, commas between; a line that begins with stop: has words that ask for nothing"`
-	Experiments []string `toml:"experiments" comment:"such as 'cut users=0.02 share=0.7': a part of the users gets a share, as many are compared with them"`
-	Model       string   `toml:"model" comment:"ranking model, JSON of CatBoost; the built-in one unless set, none to go without"`
+	Shards      int              `toml:"shards" comment:"parts of the index, which a query asks at once"`
+	Signals     []string         `toml:"signals" comment:"names of params that rank offers, as numbers"`
+	Synonyms    string           `toml:"synonyms" comment:"file of words that mean the same: a group each line, commas between; a line that begins with stop: has words that ask for nothing"`
+	Experiments []string         `toml:"experiments" comment:"such as 'cut users=0.02 share=0.7': a part of the users gets a share, as many are compared with them"`
+	Law         string           `toml:"law" comment:"how load becomes a share: feed-forward, linear, or off"`
+	Floor       float64          `toml:"floor" comment:"the least part of what matches that is ranked, however busy"`
+	Deadline    setting.Duration `toml:"deadline" comment:"after which nobody waits for an answer any more"`
+	Model       string           `toml:"model" comment:"ranking model, JSON of CatBoost; the built-in one unless set, none to go without"`
 }
 
 // Defaults are the working values.
 func Defaults() Config {
-	return Config{Shards: 8, Signals: []string{"Rating", "Reviews", "Orders", "Shop rating", "Delivery"}}
+	return Config{Shards: 8, Signals: []string{"Rating", "Reviews", "Orders", "Shop rating", "Delivery"},
+		Law: "feed-forward", Floor: 0.05, Deadline: setting.Duration(500 * time.Millisecond)}
 }
 
 // Search is the front.
@@ -51,6 +57,7 @@ type Search struct {
 	experiments []experiment
 	exposed     exposed
 	secret      secret
+	load        control
 }
 
 // Open reads the model and the synonyms.
@@ -60,6 +67,9 @@ func (s *Search) Open() error {
 		return err
 	}
 	if s.synonyms, err = openSynonyms(s.Config.Synonyms); err != nil {
+		return err
+	}
+	if err := s.load.start(s.Config); err != nil {
 		return err
 	}
 	if s.experiments, err = parseExperiments(s.Config.Experiments); err != nil {
@@ -94,6 +104,9 @@ const (
 
 // Run follows the change feed until ctx ends.
 func (s *Search) Run(ctx context.Context) error {
+	var all sync.WaitGroup
+	all.Go(func() { s.control(ctx) })
+	defer all.Wait()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for kept := time.Now(); ; {
