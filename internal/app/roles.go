@@ -107,7 +107,7 @@ func serveRole(p *Platform) (unit, error) {
 
 func searchRole(p *Platform) (unit, error) {
 	s := &search.Search{Store: p.Store, Config: p.Config.Search, RegionParam: p.Config.Catalog.RegionParam, Metrics: p.Metrics, Log: p.log("search"),
-		Dir: filepath.Join(p.dir, "search")}
+		Dir: filepath.Join(p.dir, "search"), Guard: p.api().Guard}
 	return unit{handlers: s.Handlers(), run: s.Run, register: s.Register}, s.Open()
 }
 

@@ -46,7 +46,8 @@ func (w *world) run(c search.Config, dir string) (stop func()) {
 	t := w.t
 	t.Helper()
 	w.mux = http.NewServeMux()
-	s := &search.Search{Dir: dir, Store: w.store, Config: c, RegionParam: "Regions", Metrics: obs.New(), Log: slog.New(slog.DiscardHandler)}
+	s := &search.Search{Dir: dir, Store: w.store, Config: c, RegionParam: "Regions", Metrics: obs.New(), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Guard: func(next http.Handler) http.HandlerFunc { return next.ServeHTTP }}
 	if err := s.Open(); err != nil {
 		t.Fatal(err)
 	}
@@ -81,11 +82,19 @@ func (w *world) put(id int64, doc courant.Document) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.exec(`INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture, published, updated, fetched, stored, printed, change)
-		VALUES ($1, $2, $3, $4, 1, 3, 1, $5, $1, 1, $6, $7, '', $8, 0, 0, 5000, 1, $9)
-		ON CONFLICT (url) DO UPDATE SET withdrawn = excluded.withdrawn, title = excluded.title, change = excluded.change`,
-		key[:], id, doc.URL, link.Host(doc.URL), doc.Item.Withdrawn, doc.Item.Title, doc.Item.Language, store.Millis(doc.Item.Published.Time), w.change)
-	w.exec(`INSERT INTO bodies (page, document, html) VALUES ($1, $2, $3) ON CONFLICT (page) DO UPDATE SET document = excluded.document`, id, content, []byte{})
+	err = w.store.Write(w.t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Exec(`INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture, published, updated, fetched, stored, printed, change)
+			VALUES ($1, $2, $3, $4, 1, 3, 1, $5, $1, 1, $6, $7, '', $8, 0, 0, 5000, 1, $9)
+			ON CONFLICT (url) DO UPDATE SET withdrawn = excluded.withdrawn, title = excluded.title, change = excluded.change`,
+			key[:], id, doc.URL, link.Host(doc.URL), doc.Item.Withdrawn, doc.Item.Title, doc.Item.Language, store.Millis(doc.Item.Published.Time), w.change)
+		if err == nil {
+			_, err = tx.Exec(`INSERT INTO bodies (page, document, html) VALUES ($1, $2, $3) ON CONFLICT (page) DO UPDATE SET document = excluded.document`, id, content, []byte{})
+		}
+		return err
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 func offer(id int, name, price string, params ...courant.Param) courant.Document {

@@ -82,10 +82,21 @@ func (v *vocabulary) near(word string, most int) (ids []uint32) {
 		}
 		i++
 		if dead != "" {
-			i += sort.Search(len(v.order)-i, func(n int) bool { return !strings.HasPrefix(v.name(v.order[i+n]), dead) })
+			i += v.alike(i, dead)
 		}
 	}
 	return ids
+}
+
+// alike is how many words from the ith on begin alike. Mostly they are few, so that
+// the steps begin small.
+func (v *vocabulary) alike(i int, begin string) int {
+	step := 1
+	for i+step < len(v.order) && strings.HasPrefix(v.name(v.order[i+step]), begin) {
+		step *= 2
+	}
+	low := step / 2
+	return low + sort.Search(min(step, len(v.order)-i)-low, func(n int) bool { return !strings.HasPrefix(v.name(v.order[i+low+n]), begin) })
 }
 
 // walk is the table of distances for the word that was looked at last.

@@ -1,0 +1,135 @@
+package degrade
+
+import (
+	"math"
+	"time"
+)
+
+// FeedForward works out the share from what comes in, before the CPU shows it:
+//
+//	demand = arrivals × cost of a query at full share
+//	share  = (target × capacity / demand − fixed) / (1 − fixed)
+//
+// fixed being the part of a query's cost that no cut saves. Signals that do not
+// saturate correct the target slowly, for costs may be learnt wrongly and other
+// programs run too. The share falls at once and rises slowly.
+type FeedForward struct {
+	Target float64 // part of the capacity to use, 0.95 unless set
+	Floor  float64 // DefaultFloor unless set
+	Rise   float64 // most that the share grows a second, 0.1 unless set
+
+	arrivals   rate
+	background float64 // cores that go elsewhere than to queries, averaged
+	slack      float64 // what the trim has taken off the target, in parts of it
+	cut        float64 // 1 - share
+}
+
+const (
+	backgroundSpan = 5.0 // seconds
+	mostBackground = 0.5 // of the capacity; a scheduler leaves us as much at least
+	mostSlack      = 0.5
+	slackGrows     = 0.05 // a second, at twice the strain that is well
+	slackShrinks   = 0.01 // a second, without strain
+
+	wellWait     = 12 * time.Millisecond
+	wellRunDelay = 0.5 // of the capacity
+	wellPressure = 0.9
+)
+
+// Share is the share at which the work that comes in fits.
+func (f *FeedForward) Share(s Signals) float64 {
+	dt := s.Elapsed.Seconds()
+	if dt <= 0 || s.Capacity <= 0 {
+		return 1 - f.cut
+	}
+	f.arrivals.add(float64(s.Arrivals), dt)
+	f.background += (s.Used - s.Queries - f.background) * min(dt/backgroundSpan, 1)
+	f.adjust(s, dt)
+	if !s.Cost.Known() {
+		return 1 - f.cut // nothing is learnt yet; the gate's brake is there
+	}
+	share := f.fitting(s)
+	share = min(share, 1-f.cut+or(f.Rise, 0.1)*dt)
+	f.cut = 1 - between(or(f.Floor, DefaultFloor), share, 1)
+	return 1 - f.cut
+}
+
+// fitting is the share that the formula gives.
+func (f *FeedForward) fitting(s Signals) float64 {
+	capacity := s.Capacity - between(0, f.background, mostBackground*s.Capacity)
+	demand := f.arrivals.mean * s.Cost.Full()
+	if demand <= 0 {
+		return 1
+	}
+	fixed := s.Cost.FixedPart()
+	if fixed >= 1 {
+		return 1 // nothing that is cut would help
+	}
+	room := or(f.Target, 0.95) * (1 - f.slack) * capacity / demand
+	return (room - fixed) / (1 - fixed)
+}
+
+// adjust moves the trim by the worst of the signals that do not saturate.
+func (f *FeedForward) adjust(s Signals, dt float64) {
+	strain := max(s.Wait.Seconds()/wellWait.Seconds(), s.RunDelay/(wellRunDelay*s.Capacity), s.Pressure/wellPressure)
+	if strain > 1 {
+		f.slack += min(strain-1, 1) * slackGrows * dt
+	} else {
+		f.slack -= (1 - strain) * slackShrinks * dt
+	}
+	f.slack = between(0, f.slack, mostSlack)
+}
+
+// rate follows the arrivals of a stream: calmly while it stays as it is, at once
+// when it has changed. A change is a sum of deviations that chance does not explain
+// (CUSUM), measured against how irregular the stream is.
+type rate struct {
+	mean     float64 // a second
+	spread   float64 // of deviations, in those of a Poisson stream; 1 at least
+	up, down drift
+	begun    bool
+}
+
+// drift sums deviations to one side, and what came in since the sum was zero.
+type drift struct{ sum, count, time float64 }
+
+const (
+	rateSpan    = 2.0 // seconds that are averaged
+	driftSlack  = 1.0 // deviation that counts as chance
+	driftChange = 3.0 // sum that is none
+)
+
+func (r *rate) add(count, dt float64) {
+	if !r.begun {
+		r.begun, r.mean, r.spread = true, count/dt, 1
+		return
+	}
+	expected := max(r.mean*dt, 1)
+	z := (count - expected) / math.Sqrt(expected)
+	r.spread += (between(-3, z, 3)*between(-3, z, 3) - r.spread) * min(dt/(10*rateSpan), 1)
+	r.spread = max(r.spread, 1)
+	z /= math.Sqrt(r.spread)
+	switch {
+	case r.up.add(z, count, dt):
+		r.restart(r.up)
+	case r.down.add(-z, count, dt):
+		r.restart(r.down)
+	default:
+		r.mean += (count/dt - r.mean) * min(dt/rateSpan, 1)
+	}
+}
+
+// restart takes the rate since the change began.
+func (r *rate) restart(d drift) {
+	r.mean, r.up, r.down = d.count/d.time, drift{}, drift{}
+}
+
+func (d *drift) add(z, count, dt float64) (changed bool) {
+	d.sum += z - driftSlack
+	if d.sum <= 0 {
+		*d = drift{}
+		return false
+	}
+	d.count, d.time = d.count+count, d.time+dt
+	return d.sum > driftChange
+}

@@ -1,0 +1,272 @@
+package degrade
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Gate lets in as many queries at a time as there are cores; others wait in the
+// order in which they came, programs behind people. A query that is let in gets the
+// share that the law has set, less what its wait and its deadline take off. One that
+// could not be answered in time any more is sent back at once.
+//
+// All methods may be called by several goroutines at once.
+type Gate struct {
+	Slots int     // queries at a time; as many as the capacity has cores unless set
+	Law   Law     // FeedForward unless set
+	Floor float64 // least share, DefaultFloor unless set
+	Most  int     // queries that may wait, 64 for each slot unless set
+	Bots  float64 // share of the law below which programs are sent back, DefaultBots unless set
+	Blind bool    // for comparison: no bound, no brake; only who has gone away is dropped
+
+	Now func() time.Time // time.Now unless set; for Enter and Done
+
+	mu       sync.Mutex
+	capacity float64
+	cut      float64 // 1 - share of the law
+	forced   Law     // goes before Law
+	running  int
+	people   line
+	programs line
+	cost     Cost
+	since    period
+}
+
+// period is what happened since the law was last asked.
+type period struct {
+	began   time.Time
+	arrived int
+	entered int
+	waited  time.Duration
+	cpu     time.Duration
+}
+
+// Ask is a query that wants to be let in.
+type Ask struct {
+	Deadline time.Time // none if zero
+	Share    float64   // that was asked for, 1 if zero
+	Reason   Reason    // why less than 1 was, Load unless set
+	Program  bool      // a bot or a job of our own, not a person who waits
+}
+
+// Ticket is the answer of a gate. Whoever has one that is not Refused calls Done.
+type Ticket struct {
+	Share   float64
+	Reason  Reason // why Share is below 1, or why there is none
+	Waited  time.Duration
+	Refused bool
+
+	gate *Gate
+}
+
+const (
+	brakeFrom = 10 * time.Millisecond // the wait that begins to cost share
+	brakeTo   = 60 * time.Millisecond // the wait that leaves the floor
+	safety    = 0.8                   // part of the time left that is planned with
+	queuePer  = 64
+)
+
+// Offer asks to be let in, and returns at once; answer is called once, now or later,
+// by the goroutine whose call decides it.
+func (g *Gate) Offer(now time.Time, a Ask, answer func(Ticket)) {
+	g.mu.Lock()
+	t, decided := g.direct(now, &a)
+	if decided {
+		g.mu.Unlock()
+		answer(t)
+		return
+	}
+	var out answers
+	g.wait(&waiter{Ask: a, came: now, answer: answer}, &out)
+	g.mu.Unlock()
+	out.give()
+}
+
+// Enter waits to be let in. When ctx ends first the query is refused; its deadline
+// counts unless the query has one.
+func (g *Gate) Enter(ctx context.Context, a Ask) Ticket {
+	if end, ok := ctx.Deadline(); ok && a.Deadline.IsZero() {
+		a.Deadline = end
+	}
+	now := g.now()
+	g.mu.Lock()
+	t, decided := g.direct(now, &a)
+	if decided {
+		g.mu.Unlock()
+		return t
+	}
+	answer := make(chan Ticket, 1)
+	w := &waiter{Ask: a, came: now, answer: func(t Ticket) { answer <- t }}
+	var out answers
+	g.wait(w, &out)
+	last := g.cheapest()
+	g.mu.Unlock()
+	out.give()
+	var late <-chan time.Time
+	if !a.Deadline.IsZero() {
+		timer := time.NewTimer(a.Deadline.Sub(now) - last)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case t := <-answer:
+		return t
+	case <-late:
+	case <-ctx.Done():
+	}
+	if g.withdraw(w) {
+		return Ticket{Refused: true, Reason: Deadline, Waited: g.now().Sub(now)}
+	}
+	return <-answer // decided in this very moment
+}
+
+// Done gives the place back and tells what the query took; the zero Work teaches
+// nothing. A second call does nothing.
+func (t *Ticket) Done(w Work) {
+	if t.gate != nil {
+		t.DoneAt(t.gate.now(), w)
+	}
+}
+
+// DoneAt is Done at a time of the caller's.
+func (t *Ticket) DoneAt(now time.Time, w Work) {
+	g := t.gate
+	if g == nil {
+		return
+	}
+	t.gate = nil
+	g.mu.Lock()
+	g.running--
+	g.since.cpu += w.CPU
+	g.cost.Learn(w)
+	var out answers
+	g.next(now, &out)
+	g.mu.Unlock()
+	out.give()
+}
+
+// Tick asks the law, with what the machine says of the time since the last tick.
+// A machine that says nothing (the zero Machine) is taken to have as many cores as
+// the gate has slots, and nothing else to do.
+func (g *Gate) Tick(now time.Time, m Machine) {
+	g.mu.Lock()
+	if m.Capacity > 0 {
+		g.capacity = m.Capacity
+	}
+	var out answers
+	g.expire(now, &out)
+	s := g.signals(now, m)
+	if s.Elapsed > 0 && !g.since.began.IsZero() {
+		g.cut = 1 - between(or(g.Floor, DefaultFloor), g.law().Share(s), 1)
+	}
+	g.since = period{began: now}
+	g.next(now, &out) // there may be more slots now
+	g.mu.Unlock()
+	out.give()
+}
+
+// Run ticks until ctx ends, with what the meter says.
+func (g *Gate) Run(ctx context.Context, m *Meter) error {
+	tick := time.NewTicker(Period)
+	defer tick.Stop()
+	last := m.Read(g.now())
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		now := m.Read(g.now())
+		g.Tick(now.At, Between(last, now))
+		last = now
+	}
+}
+
+// Force puts a law before the gate's own, such as Fixed(0.5); nil ends that.
+func (g *Gate) Force(law Law) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.forced = law; law != nil {
+		g.cut = 1 - between(or(g.Floor, DefaultFloor), law.Share(Signals{}), 1)
+	}
+}
+
+// Report is what the gate says of itself.
+func (g *Gate) Report() Report {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r := Report{Share: 1 - g.cut, InFlight: g.running, Waiting: g.waiting()}
+	if r.Waiting > 0 || g.running >= g.slots() {
+		cost := g.cost.Average().At(r.Share) / float64(g.slots())
+		r.Wait = seconds(float64(r.Waiting+1) * cost)
+	}
+	return r
+}
+
+// Cost is what queries cost, as far as is known.
+func (g *Gate) Cost() Estimate {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.cost.Average()
+}
+
+func (g *Gate) now() time.Time {
+	if g.Now != nil {
+		return g.Now()
+	}
+	return time.Now()
+}
+
+func (g *Gate) law() Law {
+	if g.forced != nil {
+		return g.forced
+	}
+	if g.Law == nil {
+		g.Law = &FeedForward{Floor: g.Floor}
+	}
+	return g.Law
+}
+
+func (g *Gate) slots() int {
+	switch {
+	case g.Slots > 0:
+		return g.Slots
+	case g.capacity > 0:
+		return max(int(math.Round(g.capacity)), 1)
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// cheapest is the time that the cheapest answer takes.
+func (g *Gate) cheapest() time.Duration {
+	return seconds(g.cost.Average().At(or(g.Floor, DefaultFloor)))
+}
+
+// signals sums up the time since the last tick. The wait counts queries that still
+// wait by their age, or a standstill would look like calm.
+func (g *Gate) signals(now time.Time, m Machine) Signals {
+	p := &g.since
+	s := Signals{Elapsed: now.Sub(p.began), Capacity: or(g.capacity, float64(g.slots())), Used: m.Used, Arrivals: p.arrived,
+		Cost: g.cost.Average(), RunDelay: m.RunDelay, Pressure: m.Pressure}
+	if dt := s.Elapsed.Seconds(); dt > 0 {
+		s.Queries = p.cpu.Seconds() / dt
+	}
+	if m.Capacity == 0 {
+		s.Used = min(s.Queries, s.Capacity)
+	}
+	sum, count := p.waited, p.entered
+	for _, l := range []*line{&g.people, &g.programs} {
+		if w := l.first(); w != nil {
+			sum, count = sum+now.Sub(w.came), count+1
+		}
+	}
+	if count > 0 {
+		s.Wait = sum / time.Duration(count)
+	}
+	return s
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -1,0 +1,34 @@
+package degrade
+
+import "time"
+
+// Linear is the first law there was: nothing is cut up to a CPU use of 90 %, from
+// there the share falls in a straight line to Floor at 100 %. It sees nothing
+// beyond 100 %, so that it must average to be calm, and is late for it.
+type Linear struct {
+	From   float64       // CPU use where the cut begins, 0.9 unless set
+	Floor  float64       // share at a CPU use of 1, 0.5 unless set; the lower, the steeper the line and the more it swings
+	Window time.Duration // that CPU use is averaged over, by an exponential; zero takes it as it comes
+
+	use   float64
+	begun bool
+}
+
+// Share follows the CPU use.
+func (l *Linear) Share(s Signals) float64 {
+	if s.Capacity > 0 && s.Elapsed > 0 {
+		l.add(s.Used/s.Capacity, s.Elapsed)
+	}
+	from, floor := or(l.From, 0.9), or(l.Floor, 0.5)
+	over := between(0, (l.use-from)/(1-from), 1)
+	return 1 - over*(1-floor)
+}
+
+func (l *Linear) add(use float64, elapsed time.Duration) {
+	part := 1.0
+	if l.begun && l.Window > elapsed {
+		part = float64(elapsed) / float64(l.Window)
+	}
+	l.begun = true
+	l.use += (use - l.use) * part
+}

@@ -1,0 +1,219 @@
+package degrade
+
+import "time"
+
+// zone is what a choice needs to know of one.
+type zone struct {
+	name   string
+	size   int     // replicas
+	weight float64 // of those that can be asked
+	share  float64 // mean of what they report, 1 where nothing is known
+	known  bool
+}
+
+// spill is how much of the own zone's requests go to another because that has more
+// room; it follows the difference of their shares slowly.
+type spill struct {
+	part float64
+	at   time.Time
+}
+
+const (
+	enough    = 1.4 // times its replicas that are well, a zone needs no help
+	spillGain = 0.5 // part a second for each share that the other zone has more
+	spillOff  = 0.1 // part a second that is taken back
+	spillMost = 0.5
+	uneven    = 0.05 // shares that differ less are alike
+	trySpill  = 0.01 // part sent to a zone that says nothing, to hear of it
+)
+
+// choose picks a replica other than one; -1 if there is none. It mostly stays in
+// the own zone, and goes out by as much as that lacks.
+func (p *Picker) choose(now time.Time, not string) int {
+	var at [8]zone
+	zones := p.zones(now, not, at[:0])
+	total, own := 0.0, -1
+	for i, z := range zones {
+		total += z.weight
+		if z.name == p.Zone {
+			own = i
+		}
+	}
+	if total <= 0 {
+		return p.any(not)
+	}
+	if own < 0 {
+		return p.among(now, not, zones[p.draw(zones, -1, total)].name)
+	}
+	if others := total - zones[own].weight; others > 0 && p.Rand.Float64() < p.goesOut(now, zones, own) {
+		if i := p.draw(zones, own, others); zones[i].weight > 0 {
+			own = i
+		}
+	}
+	return p.among(now, not, zones[own].name)
+}
+
+// zones sums up the replicas by zone.
+func (p *Picker) zones(now time.Time, not string, all []zone) []zone {
+	for i := range p.all {
+		r := &p.all[i]
+		z := -1
+		for j := range all {
+			if all[j].name == r.Zone {
+				z = j
+			}
+		}
+		if z < 0 {
+			z, all = len(all), append(all, zone{name: r.Zone})
+		}
+		all[z].size++
+		w := p.weight(now, r)
+		if r.Name == not || w <= 0 {
+			continue
+		}
+		all[z].weight += w
+		share := 1.0
+		if now.Sub(r.heard) < fresh {
+			share, all[z].known = r.report.Share, true
+		}
+		all[z].share += w * share
+	}
+	for i := range all {
+		if z := &all[i]; z.weight > 0 {
+			z.share /= z.weight
+		}
+	}
+	return all
+}
+
+// goesOut is the part of requests that leave the own zone: what its missing replicas
+// would have taken, and what its load takes if others have room.
+func (p *Picker) goesOut(now time.Time, zones []zone, own int) float64 {
+	o := &zones[own]
+	lacks := 1 - min(enough*o.weight/float64(o.size), 1)
+	best, known := 0.0, false
+	for i, z := range zones {
+		if i != own && z.weight > 0 {
+			best, known = max(best, z.share), known || z.known
+		}
+	}
+	s := &p.spill
+	if o.share >= 1 && s.part == 0 {
+		return lacks
+	}
+	dt := min(now.Sub(s.at).Seconds(), 1)
+	switch more := best - o.share; {
+	case !known:
+		s.part = trySpill
+	case more > uneven:
+		s.part += more * spillGain * dt
+	default:
+		s.part -= spillOff * dt
+	}
+	s.part, s.at = between(0, s.part, spillMost), now
+	return max(lacks, s.part)
+}
+
+// draw picks a zone by weight and room, save one.
+func (p *Picker) draw(zones []zone, save int, total float64) int {
+	x := p.Rand.Float64() * total
+	last := save
+	for i, z := range zones {
+		if i == save || z.weight <= 0 {
+			continue
+		}
+		last = i
+		if x -= z.weight; x < 0 {
+			break
+		}
+	}
+	return last
+}
+
+// among takes the better of two random replicas of a zone, by weight.
+func (p *Picker) among(now time.Time, not, zone string) int {
+	var at [16]int
+	here, total := at[:0], 0.0
+	for i := range p.all {
+		r := &p.all[i]
+		if w := p.weight(now, r); r.Zone == zone && r.Name != not && w > 0 {
+			here, total = append(here, i), total+w
+		}
+	}
+	if len(here) == 1 {
+		return here[0]
+	}
+	a := p.one(now, here, total, -1)
+	b := p.one(now, here, total-p.weight(now, &p.all[a]), a)
+	if p.load(now, b) < p.load(now, a) {
+		return b
+	}
+	return a
+}
+
+func (p *Picker) one(now time.Time, here []int, total float64, save int) int {
+	x := p.Rand.Float64() * total
+	last := here[0]
+	for _, i := range here {
+		if i == save {
+			continue
+		}
+		last = i
+		if x -= p.weight(now, &p.all[i]); x < 0 {
+			break
+		}
+	}
+	return last
+}
+
+// load is what a request would wait for: those in flight and itself, at the
+// replica's pace; for one that begins slowly, as if it had more.
+func (p *Picker) load(now time.Time, i int) float64 {
+	r := &p.all[i]
+	if r.latency == 0 {
+		return float64(r.inFlight) * 1e-9 // nothing is known: try it
+	}
+	return float64(r.inFlight+1) * r.latency / p.weight(now, r)
+}
+
+// any is a replica of a zone in use that is left alone for its failures: better
+// than none.
+func (p *Picker) any(not string) int {
+	best, seen := -1, 0
+	for i := range p.all {
+		if r := &p.all[i]; !p.off[r.Zone] && r.Name != not {
+			if seen++; p.Rand.IntN(seen) == 0 {
+				best = i
+			}
+		}
+	}
+	return best
+}
+
+// budget lets through a part of requests, and saves up some.
+type budget struct{ part, most, saved float64 }
+
+func (b *budget) earn() { b.saved = min(b.saved+b.part, b.most) }
+
+func (b *budget) spend() bool {
+	if b.saved < 1 {
+		return false
+	}
+	b.saved--
+	return true
+}
+
+// quantile follows a quantile of a stream in steps that are a part of it.
+type quantile struct{ at, value float64 }
+
+func (q *quantile) add(x float64) {
+	const step = 0.02
+	switch {
+	case q.value == 0:
+		q.value = 2 * x
+	case x > q.value:
+		q.value *= 1 + step*q.at
+	default:
+		q.value *= 1 - step*(1-q.at)
+	}
+}
