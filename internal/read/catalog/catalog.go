@@ -17,6 +17,7 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/markup"
+	"github.com/courant-platform/courant/internal/kit/unpack"
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
@@ -152,10 +153,12 @@ func (r *reader) finish(err error) (Catalog, error) {
 	}
 	if cut := r.pieces.Err(); cut != nil {
 		o.WellFormed = false
-		if why := "the document could not be read to its end: " + cut.Error(); !r.amend("truncated", "; "+why) {
+		if errors.Is(cut, unpack.ErrDamaged) {
+			r.warn("bad-archive", 0, "", cut.Error())
+		} else if why := "the document could not be read to its end: " + cut.Error(); !r.amend("truncated", "; "+why) {
 			r.warn("truncated", r.scan.Offset, "", why)
 		}
-		if err == nil && !errors.Is(cut, io.ErrUnexpectedEOF) && o.Count == 0 {
+		if err == nil && !errors.Is(cut, io.ErrUnexpectedEOF) && !errors.Is(cut, unpack.ErrDamaged) && o.Count == 0 {
 			err = cut
 		}
 	}
