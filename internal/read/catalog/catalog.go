@@ -145,7 +145,7 @@ func (r *reader) finish(err error) (Catalog, error) {
 	}
 	if r.pieces.Healed {
 		o.WellFormed = false
-		r.warn("encoding", 0, "", "the text is "+o.Encoding+", or has bytes that are not; declare what it is")
+		r.warn("encoding", 0, "", "the text is "+o.Encoding+", or has bytes that are not, or characters such as NUL; declare what it is, and write none of these")
 	}
 	o.Complete = err == nil && !r.scan.Truncated() && r.pieces.Err() == nil
 	if r.cut {

@@ -308,3 +308,20 @@ func TestOfTwoOffersWithOneIDTheFirstCounts(t *testing.T) {
 		t.Errorf("%v, %+v", got, c.Offers)
 	}
 }
+
+func TestCharactersThatMayNotBeThereAreTold(t *testing.T) {
+	utf16 := "\xff\xfe"
+	for _, c := range `<?xml version="1.0" encoding="windows-1251"?>` + yml(`<offer id="1"><name>One</name><categoryId>1</categoryId></offer>`)[len(`<?xml version="1.0" encoding="UTF-8"?>`):] {
+		utf16 += string([]byte{byte(c), 0})
+	}
+	for text, want := range map[string]string{
+		yml(`<offer id="1"><name>O` + "\x00" + `ne</name><categoryId>1</categoryId></offer>`): "encoding",
+		yml(`<offer id="1"><name>One</name><categoryId>1</categoryId></offer>`):               "",
+		utf16: "encoding",
+	} {
+		c := read(t, text)
+		if got := strings.Join(codes(c), " "); got != want || len(c.Offers) != 1 || c.Offers[0].Name != "One" {
+			t.Errorf("%.60q: %q, want %q; %+v", text, got, want, c.Offers)
+		}
+	}
+}

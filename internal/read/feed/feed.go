@@ -61,7 +61,7 @@ func read(body []byte, opt Options, raw bool) (*courant.Reading, error) {
 	}
 	if healed {
 		r.out.WellFormed = false
-		r.warn("encoding", 0, "", "the text is "+name+", or has bytes that are not; declare what it is")
+		r.warn("encoding", 0, "", "the text is "+name+", or has bytes that are not, or characters such as NUL; declare what it is, and write none of these")
 	}
 	err := r.read(body)
 	r.finish()
