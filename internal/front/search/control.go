@@ -99,7 +99,8 @@ func (s *Search) tell() {
 // admit waits until there is room for a query, and lowers its share as far as that
 // is needed. Done has to be called of a ticket that comes without an error.
 func (s *Search) admit(ctx context.Context, q *shard.Query) (degrade.Ticket, error) {
-	a := degrade.Ask{Share: min(q.Share, 1), Reason: asked}
+	share := s.flags.Float(flagShare, q.Share, q.Share < 1, 1)
+	a := degrade.Ask{Share: min(max(share, 0.01), 1), Reason: asked}
 	if s.Config.Deadline > 0 {
 		a.Deadline = time.Now().Add(time.Duration(s.Config.Deadline))
 	}
@@ -111,6 +112,12 @@ func (s *Search) admit(ctx context.Context, q *shard.Query) (degrade.Ticket, err
 	q.Share = t.Share
 	return t, nil
 }
+
+// The names of the flags.
+const (
+	flagShare = "search.share" // to rank at most
+	flagNear  = "search.near"  // to look for words with slips
+)
 
 // asked is the reason of a share that who asks has set.
 const asked degrade.Reason = "asked"
