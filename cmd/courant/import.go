@@ -97,12 +97,16 @@ type imported struct {
 	Seconds   float64 `json:"seconds"`
 	Error     string  `json:"error,omitempty"`
 
-	renamed bool // the file's name is none of a source
+	renamed bool   // the file's name is none of a source
+	fetched string // when pictures are
 }
 
 func (f *flags) importOne(ctx context.Context, r *app.Remote, name, source, absence string, taken map[string]string) (out imported, err error) {
 	start := time.Now()
-	out = imported{File: name, Source: source}
+	out = imported{File: name, Source: source, fetched: "are fetched while courant runs"}
+	if r.Running {
+		out.fetched = "are being fetched"
+	}
 	if source == "" {
 		if isPipe(name) {
 			return out, usageError{fmt.Errorf("%s is no file with a name: name the source with --source", name)}
@@ -224,7 +228,7 @@ func (f *flags) showImported(i imported) error {
 		fmt.Printf("  %s is the name of the source of %s; --source names another one\n", i.Source, printable(i.File))
 	}
 	if i.Waiting > 0 {
-		fmt.Printf("  %d wait for their pictures, which are fetched while courant runs\n", i.Waiting)
+		fmt.Printf("  %d wait for their pictures, which %s\n", i.Waiting, i.fetched)
 	}
 	if i.Warnings > 0 {
 		fmt.Printf("  %d warnings: courant source show %s\n", i.Warnings, i.Source)

@@ -56,10 +56,11 @@ func oneLine(err error) string {
 func command() *cobra.Command {
 	f := &flags{}
 	root := &cobra.Command{
-		Use: "courant", Short: "Light pages of what sites publish",
+		Use: "courant", Short: "Light pages of what sites publish", Version: app.Version(),
 		SilenceErrors: true, SilenceUsage: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
+	root.SetVersionTemplate("courant {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	p := root.PersistentFlags()
 	p.StringVar(&f.config, "config", os.Getenv("COURANT_CONFIG"), "configuration file, TOML")

@@ -243,6 +243,29 @@ func TestACatalogueIsImportedAndReadAgainOnlyWhenItHasChanged(t *testing.T) {
 	}
 }
 
+func TestTheVersionIsShownEitherWay(t *testing.T) {
+	_, word, _ := invoke(t, "version")
+	if status, flag, _ := invoke(t, "--version"); status != 0 || flag != word || !strings.HasPrefix(flag, "courant ") {
+		t.Errorf("%d, %q and %q", status, flag, word)
+	}
+}
+
+func TestASourceOfFilesIsNeverAsked(t *testing.T) {
+	data, file := t.TempDir(), write(t, "shop.yml", `<yml_catalog><shop><name>S</name><offers></offers></shop></yml_catalog>`)
+	if status, out, complaint := invoke(t, "import", "--data", data, file); status != 0 || !strings.Contains(out, "shop: 0 read, 0 pages") {
+		t.Errorf("%d, %s, %s", status, out, complaint)
+	}
+	if _, out, _ := invoke(t, "source", "show", "--data", data, "shop"); !strings.Contains(out, "never asked") || strings.Contains(out, "every") || strings.Contains(out, "unreadable") {
+		t.Error(out)
+	}
+	if _, out, _ := invoke(t, "source", "list", "--data", data); !strings.Contains(out, "ok") || strings.Contains(out, "unreadable") {
+		t.Error(out)
+	}
+	if _, out, _ := invoke(t, "parse", file); !strings.Contains(out, "0 offers in 0 categories: S") {
+		t.Error(out)
+	}
+}
+
 func TestParseShowsCatalogues(t *testing.T) {
 	offers := ""
 	for i := range 30 {
