@@ -31,7 +31,7 @@ const (
 	sayChange = 0.1  // of the share is worth a line in the log
 )
 
-// laws are the ways to work out the share.
+// lawOf is how the share is worked out.
 func lawOf(c Config) (degrade.Law, error) {
 	switch c.Law {
 	case "", "feed-forward":
@@ -58,7 +58,7 @@ func (c *control) start(config Config) error {
 	return nil
 }
 
-// run reads the machine and repeats queries that were cut, until ctx ends.
+// control reads the machine and repeats queries that were cut, until ctx ends.
 func (s *Search) control(ctx context.Context) {
 	var all sync.WaitGroup
 	all.Go(func() { s.load.gate.Run(ctx, &s.load.meter) })
