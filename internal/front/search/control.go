@@ -31,7 +31,7 @@ const (
 	sayChange = 0.1  // of the share is worth a line in the log
 )
 
-// laws are the ways to work out the share.
+// lawOf is how the share is worked out.
 func lawOf(c Config) (degrade.Law, error) {
 	switch c.Law {
 	case "", "feed-forward":
@@ -58,7 +58,7 @@ func (c *control) start(config Config) error {
 	return nil
 }
 
-// run reads the machine and repeats queries that were cut, until ctx ends.
+// control reads the machine and repeats queries that were cut, until ctx ends.
 func (s *Search) control(ctx context.Context) {
 	var all sync.WaitGroup
 	all.Go(func() { s.load.gate.Run(ctx, &s.load.meter) })
@@ -99,7 +99,8 @@ func (s *Search) tell() {
 // admit waits until there is room for a query, and lowers its share as far as that
 // is needed. Done has to be called of a ticket that comes without an error.
 func (s *Search) admit(ctx context.Context, q *shard.Query) (degrade.Ticket, error) {
-	a := degrade.Ask{Share: min(q.Share, 1), Reason: asked}
+	share := s.flags.Float(flagShare, q.Share, q.Share < 1, 1)
+	a := degrade.Ask{Share: min(max(share, 0.01), 1), Reason: asked}
 	if s.Config.Deadline > 0 {
 		a.Deadline = time.Now().Add(time.Duration(s.Config.Deadline))
 	}
@@ -111,6 +112,12 @@ func (s *Search) admit(ctx context.Context, q *shard.Query) (degrade.Ticket, err
 	q.Share = t.Share
 	return t, nil
 }
+
+// The names of the flags.
+const (
+	flagShare = "search.share" // to rank at most
+	flagNear  = "search.near"  // to look for words with slips
+)
 
 // asked is the reason of a share that who asks has set.
 const asked degrade.Reason = "asked"

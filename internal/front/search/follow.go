@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"strconv"
@@ -145,9 +146,7 @@ func (s *Search) doc(c *change) (d shard.Doc, err error) {
 			text = markup.Text(doc.Item.Summary)
 		}
 		d.Words, d.Length = c.title+"\n"+text, len(text)
-		if c.twin != 0 {
-			d.Group = "twin " + strconv.FormatInt(c.twin, 10)
-		}
+		d.Group = strconv.FormatInt(cmp.Or(c.twin, c.page), 10)
 		return d, nil
 	}
 	s.offer(&d, doc.Whole())

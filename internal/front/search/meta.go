@@ -55,7 +55,7 @@ func (s *Search) Find(ctx context.Context, q *shard.Query) (Result, error) {
 	}
 	together := s.load.gate.Report().InFlight > 1 // then other queries use the other cores
 	r := s.ask(q, !together)
-	if len(q.Words) > 0 && !q.Exact && r.Total+r.Relaxed < fewFound {
+	if len(q.Words) > 0 && !q.Exact && r.Total+r.Relaxed < fewFound && s.flags.Bool(flagNear, false, false, true) {
 		near := *q
 		near.Near = true
 		cpu := r.CPU

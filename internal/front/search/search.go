@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/courant-platform/courant/internal/front/search/shard"
 	"github.com/courant-platform/courant/internal/front/search/words"
 	"github.com/courant-platform/courant/internal/kit/bell"
+	"github.com/courant-platform/courant/internal/kit/flags"
 	"github.com/courant-platform/courant/internal/kit/obs"
 	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/port/bus"
@@ -26,6 +28,7 @@ type Config struct {
 	Signals     []string         `toml:"signals" comment:"names of params that rank offers, as numbers"`
 	Synonyms    string           `toml:"synonyms" comment:"file of words that mean the same: a group each line, commas between; a line that begins with stop: has words that ask for nothing"`
 	Experiments []string         `toml:"experiments" comment:"such as 'cut users=0.02 share=0.7': a part of the users gets a share, as many are compared with them"`
+	Flags       string           `toml:"flags" comment:"file of values that are read again every ten seconds; see docs/search.md"`
 	Law         string           `toml:"law" comment:"how load becomes a share: feed-forward, linear, or off"`
 	Floor       float64          `toml:"floor" comment:"the least part of what matches that is ranked, however busy"`
 	Deadline    setting.Duration `toml:"deadline" comment:"after which nobody waits for an answer any more"`
@@ -58,6 +61,7 @@ type Search struct {
 	exposed     exposed
 	secret      secret
 	load        control
+	flags       flags.Flags
 }
 
 // Open reads the model and the synonyms.
@@ -70,6 +74,12 @@ func (s *Search) Open() error {
 		return err
 	}
 	if err := s.load.start(s.Config); err != nil {
+		return err
+	}
+	host, _ := os.Hostname()
+	s.flags.Path, s.flags.Log = s.Config.Flags, s.Log
+	s.flags.Known, s.flags.Where = []string{flagShare, flagNear}, map[string]string{"host": host}
+	if err := s.flags.Read(); err != nil {
 		return err
 	}
 	if s.experiments, err = parseExperiments(s.Config.Experiments); err != nil {
@@ -106,6 +116,7 @@ const (
 func (s *Search) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	all.Go(func() { s.control(ctx) })
+	all.Go(func() { s.flags.Run(ctx) })
 	defer all.Wait()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()

@@ -21,7 +21,7 @@ type FeedForward struct {
 	arrivals   rate
 	background float64 // cores that go elsewhere than to queries, averaged
 	slack      float64 // what the trim has taken off the target, in parts of it
-	cut        float64 // 1 - share
+	share      float64 // 0 at first, for 1
 }
 
 const (
@@ -40,18 +40,18 @@ const (
 func (f *FeedForward) Share(s Signals) float64 {
 	dt := s.Elapsed.Seconds()
 	if dt <= 0 || s.Capacity <= 0 {
-		return 1 - f.cut
+		return or(f.share, 1)
 	}
 	f.arrivals.add(float64(s.Arrivals), dt)
 	f.background += (s.Used - s.Queries - f.background) * min(dt/backgroundSpan, 1)
 	f.adjust(s, dt)
 	if !s.Cost.Known() {
-		return 1 - f.cut // nothing is learnt yet; the gate's brake is there
+		return or(f.share, 1) // nothing is learnt yet; the gate's brake is there
 	}
 	share := f.fitting(s)
-	share = min(share, 1-f.cut+or(f.Rise, 0.1)*dt)
-	f.cut = 1 - between(or(f.Floor, DefaultFloor), share, 1)
-	return 1 - f.cut
+	share = min(share, or(f.share, 1)+or(f.Rise, 0.1)*dt)
+	f.share = between(or(f.Floor, DefaultFloor), share, 1)
+	return f.share
 }
 
 // fitting is the share that the formula gives.
@@ -96,7 +96,7 @@ type drift struct{ sum, count, time float64 }
 const (
 	rateSpan    = 2.0 // seconds that are averaged
 	driftSlack  = 1.0 // deviation that counts as chance
-	driftChange = 3.0 // sum that is none
+	driftChange = 3.5 // sum that is none
 )
 
 func (r *rate) add(count, dt float64) {

@@ -26,7 +26,7 @@ type Gate struct {
 
 	mu       sync.Mutex
 	capacity float64
-	cut      float64 // 1 - share of the law
+	share    float64 // of the law; 0 before it was asked, for 1
 	forced   Law     // goes before Law
 	running  int
 	people   line
@@ -160,7 +160,7 @@ func (g *Gate) Tick(now time.Time, m Machine) {
 	g.expire(now, &out)
 	s := g.signals(now, m)
 	if s.Elapsed > 0 && !g.since.began.IsZero() {
-		g.cut = 1 - between(or(g.Floor, DefaultFloor), g.law().Share(s), 1)
+		g.share = between(or(g.Floor, DefaultFloor), g.law().Share(s), 1)
 	}
 	g.since = period{began: now}
 	g.next(now, &out) // there may be more slots now
@@ -190,7 +190,7 @@ func (g *Gate) Force(law Law) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.forced = law; law != nil {
-		g.cut = 1 - between(or(g.Floor, DefaultFloor), law.Share(Signals{}), 1)
+		g.share = between(or(g.Floor, DefaultFloor), law.Share(Signals{}), 1)
 	}
 }
 
@@ -198,7 +198,7 @@ func (g *Gate) Force(law Law) {
 func (g *Gate) Report() Report {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	r := Report{Share: 1 - g.cut, InFlight: g.running, Waiting: g.waiting()}
+	r := Report{Share: or(g.share, 1), InFlight: g.running, Waiting: g.waiting()}
 	if r.Waiting > 0 || g.running >= g.slots() {
 		cost := g.cost.Average().At(r.Share) / float64(g.slots())
 		r.Wait = seconds(float64(r.Waiting+1) * cost)

@@ -145,7 +145,7 @@ func (g *Gate) bound(now time.Time, out *answers) {
 func (g *Gate) direct(now time.Time, a *Ask) (t Ticket, decided bool) {
 	g.since.arrived++
 	switch {
-	case a.Program && !g.Blind && 1-g.cut < or(g.Bots, DefaultBots):
+	case a.Program && !g.Blind && or(g.share, 1) < or(g.Bots, DefaultBots):
 		return Ticket{Refused: true, Reason: Load}, true
 	case g.running < g.slots() && g.waiting() == 0:
 		return g.enter(a, now, now), true
@@ -181,7 +181,7 @@ func (g *Gate) ticket(a *Ask, came, now time.Time) Ticket {
 			t.Share, t.Reason = share, why
 		}
 	}
-	law := 1 - g.cut
+	law := or(g.share, 1)
 	lower(law, Load)
 	if !g.Blind {
 		over := between(0, float64(t.Waited-brakeFrom)/float64(brakeTo-brakeFrom), 1)

@@ -43,6 +43,7 @@ type replica struct {
 	failures int       // in a row
 	until    time.Time // ejected until then
 	ejected  int       // times in a row
+	trying   bool      // after an ejection, by one request
 }
 
 // Result is how a request to a replica ended.
@@ -104,7 +105,7 @@ func (p *Picker) Switch(now time.Time, zone string, on bool) {
 	p.off[zone] = !on
 	for i := range p.all {
 		if r := &p.all[i]; on && r.Zone == zone {
-			r.since, r.until, r.ejected, r.failures = now, time.Time{}, 0, 0
+			r.since, r.until, r.ejected, r.failures, r.trying = now, time.Time{}, 0, 0, false
 		}
 	}
 }
@@ -172,8 +173,8 @@ func (p *Picker) Done(now time.Time, name string, result Result) {
 		}
 		return
 	}
-	if r.ejected > 0 && !now.Before(r.until) { // it has come back
-		r.ejected, r.since = 0, now
+	if r.trying { // it has come back
+		r.trying, r.ejected, r.since, r.until = false, 0, now, time.Time{}
 	}
 	r.failures, r.report, r.heard = 0, result.Report, now
 	took := result.Took.Seconds()
@@ -206,7 +207,7 @@ func (p *Picker) take(now time.Time, i int) string {
 	r := &p.all[i]
 	r.inFlight++
 	if r.ejected > 0 && !now.Before(r.until) {
-		r.until = now.Add(ejectFor) // one request tries it; the next waits for what comes of that
+		r.trying, r.until = true, now.Add(ejectFor) // one request tries it; the next waits for what comes of that
 	}
 	return r.Name
 }
@@ -226,7 +227,7 @@ func (p *Picker) eject(now time.Time, r *replica) {
 	if 2*(ejected+1) > used {
 		return
 	}
-	r.until = now.Add(min(ejectFor<<r.ejected, ejectLongest))
+	r.trying, r.until = false, now.Add(min(ejectFor<<r.ejected, ejectLongest))
 	r.ejected = min(r.ejected+1, 8)
 }
 

@@ -130,50 +130,47 @@ func (p *Picker) draw(zones []zone, save int, total float64) int {
 	return last
 }
 
-// among takes the better of two random replicas of a zone, by weight.
+// among takes the better of two random replicas of a zone. One that can take but a
+// part of its usual load takes part in as many draws.
 func (p *Picker) among(now time.Time, not, zone string) int {
-	var at [16]int
-	here, total := at[:0], 0.0
+	var at, weak [16]int
+	here, others := at[:0], weak[:0]
 	for i := range p.all {
 		r := &p.all[i]
-		if w := p.weight(now, r); r.Zone == zone && r.Name != not && w > 0 {
-			here, total = append(here, i), total+w
+		w := p.weight(now, r)
+		switch {
+		case r.Zone != zone || r.Name == not || w <= 0:
+		case w >= 1 || p.Rand.Float64() < w:
+			here = append(here, i)
+		default:
+			others = append(others, i)
 		}
 	}
+	if len(here) == 0 {
+		here = others
+	}
+	a := p.Rand.IntN(len(here))
 	if len(here) == 1 {
 		return here[0]
 	}
-	a := p.one(now, here, total, -1)
-	b := p.one(now, here, total-p.weight(now, &p.all[a]), a)
-	if p.load(now, b) < p.load(now, a) {
-		return b
+	b := p.Rand.IntN(len(here) - 1)
+	if b >= a {
+		b++
 	}
-	return a
-}
-
-func (p *Picker) one(now time.Time, here []int, total float64, save int) int {
-	x := p.Rand.Float64() * total
-	last := here[0]
-	for _, i := range here {
-		if i == save {
-			continue
-		}
-		last = i
-		if x -= p.weight(now, &p.all[i]); x < 0 {
-			break
-		}
+	if p.load(here[b]) < p.load(here[a]) {
+		return here[b]
 	}
-	return last
+	return here[a]
 }
 
 // load is what a request would wait for: those in flight and itself, at the
-// replica's pace; for one that begins slowly, as if it had more.
-func (p *Picker) load(now time.Time, i int) float64 {
+// replica's pace.
+func (p *Picker) load(i int) float64 {
 	r := &p.all[i]
 	if r.latency == 0 {
 		return float64(r.inFlight) * 1e-9 // nothing is known: try it
 	}
-	return float64(r.inFlight+1) * r.latency / p.weight(now, r)
+	return float64(r.inFlight+1) * r.latency
 }
 
 // any is a replica of a zone in use that is left alone for its failures: better

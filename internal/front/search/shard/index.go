@@ -176,11 +176,15 @@ func (x *index) index(doc uint32, d *Doc) {
 	}
 }
 
-// GroupKey names the model that an offer is one of: 0 for none. Shops number
-// their groups alike, so that vendor and category have to agree.
+// GroupKey names the model that an offer is one of, or the article that a page is a
+// copy of: 0 for none. Shops number their groups alike, so that vendor and category
+// have to agree.
 func GroupKey(d *Doc) uint64 {
-	if d.Group == "" || d.Offer == "" {
+	if d.Group == "" {
 		return 0
+	}
+	if d.Offer == "" {
+		return max(fnv(fnvStart, "page "+d.Group), 1)
 	}
 	h := uint64(fnvStart)
 	for _, t := range []string{d.Group, strings.ToLower(d.Vendor), last(d.Category)} {

@@ -43,7 +43,7 @@ func (w *world) offer(id int64) shard.Doc {
 		OldPrice: 1000_00, Available: w.r.IntN(2) == 0, Regions: regions, Published: time.Unix(int64(w.r.IntN(1000)), 0),
 		Params: []shard.Param{{Name: "Color", Value: pick("red", "blue")}, {Name: "Size", Value: fmt.Sprint(w.r.IntN(6))}}, Signals: []float32{float32(w.r.IntN(50)) / 10}}
 	if w.r.IntN(8) == 0 {
-		d.Offer = "" // a page
+		d.Offer, d.Group = "", "" // a page
 	}
 	return d
 }
@@ -307,5 +307,15 @@ func TestOfTheOffersOfOneModelOneIsShown(t *testing.T) {
 	got := w.shard.Ask(&shard.Query{Top: 10, Share: 1, Grouped: true, Person: shard.Nobody()})
 	if len(got.Hits) != 3 || got.Hits[0].ID != 9 || got.Matched != 9 {
 		t.Errorf("got %+v", got)
+	}
+}
+
+func TestCopiesOfOneArticleAreFolded(t *testing.T) {
+	w := open(t, 6, nil)
+	for i := range 9 {
+		w.apply([]shard.Doc{{ID: int64(i + 1), Group: fmt.Sprint("first", i%3), Words: "x"}}, nil)
+	}
+	if got := w.shard.Ask(&shard.Query{Top: 10, Share: 1, Person: shard.Nobody()}); len(got.Hits) != 3 || got.Matched != 9 {
+		t.Errorf("%d hits of %d", len(got.Hits), got.Matched)
 	}
 }

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/front/search/plan"
+	"github.com/courant-platform/courant/internal/kit/jsonline"
+)
+
+// planning is what the planner is asked.
+type planning struct {
+	plan.Question
+	curve         string
+	fixed         part
+	query         time.Duration
+	laws, seconds bool
+}
+
+func (f *flags) plan() *cobra.Command {
+	p := planning{Question: plan.Question{Load: 0.6, Peak: 0.9, Lost: 1, Clicks: 0.01}, fixed: 0.1}
+	c := &cobra.Command{
+		Use: "plan", Short: "Say how many servers of the search can go",
+		Long: "Plan plays a search in virtual time, with the code that serves, while zones are lost. It answers how many servers can go if no\n" +
+			"query may fail and clicks may fall by a part at most, for as long as the zones are lost.",
+		Example: "  courant plan --zones 3 --shards 8 --servers 48 --load 60% --lost 1 --clicks 1%\n" +
+			"  courant plan --laws --load 82%\n" +
+			"  courant plan --seconds --load 82% --json",
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			err := f.answerPlan(cmd.Context(), &p)
+			if errors.Is(err, courant.Invalid) {
+				return usageError{err}
+			}
+			return err
+		},
+	}
+	w, o := &p.World, c.Flags()
+	o.IntVar(&w.Zones, "zones", 3, "data centres")
+	o.IntVar(&w.Shards, "shards", 8, "parts of the index, which a query asks at once")
+	o.IntVar(&p.Servers, "servers", 24, "servers in all zones together")
+	o.IntVar(&w.Cores, "cores", 8, "of a server")
+	o.Var((*part)(&p.Load), "load", "of these servers at the peak, 60% or 0.6")
+	o.Var((*part)(&p.Peak), "peak", "most load that is left in normal times; the rest is for growth")
+	o.IntVar(&p.Lost, "lost", 1, "zones that may be lost")
+	o.Var((*part)(&p.Clicks), "clicks", "part of clicks that may be lost meanwhile")
+	o.StringVar(&p.curve, "curve", "", `file that says what a share loses, [{"share":0.5,"lost":0.0005},…]`)
+	o.DurationVar(&p.query, "query", 20*time.Millisecond, "CPU that a query takes at one shard")
+	o.Var(&p.fixed, "fixed", "part of that which no cut saves")
+	o.DurationVar(&w.Deadline, "deadline", 500*time.Millisecond, "of a query")
+	o.Uint64Var(&w.Seed, "seed", 0, "of chance")
+	o.BoolVar(&p.laws, "laws", false, "compare ways to meet the loss instead")
+	o.BoolVar(&p.seconds, "seconds", false, "show the loss of these servers second by second instead")
+	c.MarkFlagsMutuallyExclusive("laws", "seconds")
+	return c
+}
+
+// answerPlan checks what was asked for and answers it.
+func (f *flags) answerPlan(ctx context.Context, p *planning) error {
+	if err := p.complete(); err != nil {
+		return err
+	}
+	show := &steps{quiet: f.json}
+	defer show.clear()
+	switch {
+	case p.laws:
+		return f.planLaws(ctx, p, show)
+	case p.seconds:
+		return f.planSeconds(ctx, p, show)
+	}
+	a, err := p.Answer(ctx, func(tried, of int) { show.line("%d of about %d sizes are played", tried, of) })
+	show.clear()
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return jsonline.Write(os.Stdout, a)
+	}
+	rows := [][]string{{"servers", "load", "zone lost", "share", "clicks lost", "errors", "p99 ms", "p99 ms then", "enough"}}
+	for _, s := range a.Sizes {
+		rows = append(rows, []string{strconv.Itoa(s.Servers), plan.Percent(s.Load), plan.Percent(s.Outage), plan.Percent(s.Share), plan.Percent(s.Clicks),
+			strconv.Itoa(s.Errors), fmt.Sprintf("%.0f", s.Normal), fmt.Sprintf("%.0f", s.P99), cmp.Or(s.Why, "yes")})
+	}
+	if err := f.table(rows); err != nil {
+		return err
+	}
+	fmt.Println("\n" + a.Sentence)
+	return nil
+}
+
+// complete reads the curve and works out what several flags say together.
+func (p *planning) complete() error {
+	if p.fixed < 0 || p.fixed >= 1 {
+		return courant.Errorf(courant.Invalid, "--fixed: what no cut saves is less than 100 %%, not %g %%", 100*float64(p.fixed))
+	}
+	if zero := p.zero(); zero != "" {
+		return courant.Errorf(courant.Invalid, "--%s: at least one", zero)
+	}
+	p.World.Fixed = time.Duration(float64(p.fixed) * float64(p.query))
+	p.World.Ranked = p.query - p.World.Fixed
+	if p.query <= 0 || p.World.Deadline <= 0 {
+		return courant.Errorf(courant.Invalid, "--query and --deadline are more than nothing")
+	}
+	if p.curve != "" {
+		text, err := os.ReadFile(p.curve)
+		if err != nil {
+			return courant.Errorf(courant.Invalid, "--curve: %w", err)
+		}
+		if p.World.Curve, err = plan.ReadCurve(text); err != nil {
+			return fmt.Errorf("--curve: %s: %w", p.curve, err)
+		}
+	}
+	return p.Check()
+}
+
+// zero names a number that the world would fill in where it is zero.
+func (p *planning) zero() string {
+	switch 0 {
+	case p.World.Zones:
+		return "zones"
+	case p.World.Shards:
+		return "shards"
+	case p.World.Cores:
+		return "cores"
+	}
+	return ""
+}
+
+// drill is the loss that is shown: one minute before it, three of it, one after.
+func (p *planning) drill() plan.Drill {
+	d := plan.Drill{World: p.World, Lost: p.Lost, Normal: time.Minute, Outage: 3 * time.Minute, After: time.Minute}
+	d.Shards, d.Load = min(d.Shards, 2), plan.Steady(p.Load)
+	return d
+}
+
+func (f *flags) planLaws(ctx context.Context, p *planning, show *steps) error {
+	rows := [][]string{{"law", "queries", "errors", "in the first 10 s", "p99 ms", "in normal times", "share", "sd of the share"}}
+	ways := plan.Ways()
+	for i, way := range ways {
+		show.line("%d of %d ways are played", i, len(ways))
+		o, err := p.drill().Play(ctx, way, nil)
+		if err != nil {
+			return err
+		}
+		if f.json {
+			if err := jsonline.Write(os.Stdout, o); err != nil {
+				return err
+			}
+			continue
+		}
+		rows = append(rows, []string{o.Name, strconv.Itoa(o.Outage.Queries), strconv.Itoa(o.Outage.Errors), strconv.Itoa(o.First.Errors),
+			inMS(o.Outage.P99), inMS(o.Normal.P99), plan.Percent(o.Steady.Share), fmt.Sprintf("%.3f", o.Steady.Sway)})
+	}
+	show.clear()
+	if f.json {
+		return nil
+	}
+	return f.table(rows)
+}
+
+func (f *flags) planSeconds(ctx context.Context, p *planning, show *steps) error {
+	d := p.drill()
+	whole := d.Normal + d.Outage + d.After
+	o, err := d.Play(ctx, plan.Way{}, func(s plan.Second) { show.line("%v of %v are played", s.At, whole) })
+	show.clear()
+	if err != nil {
+		return err
+	}
+	rows := [][]string{{"second", "load", "share", "of the law", "queries", "errors", "p50 ms", "p99 ms", "in flight by zone"}}
+	for _, s := range o.Film.Seconds {
+		if f.json {
+			if err := jsonline.Write(os.Stdout, s); err != nil {
+				return err
+			}
+			continue
+		}
+		rows = append(rows, []string{fmt.Sprintf("%.0f", s.At.Seconds()), plan.Percent(s.Load), plan.Percent(s.Share), plan.Percent(s.Law), strconv.Itoa(s.Queries),
+			strconv.Itoa(s.Errors), inMS(s.P50), inMS(s.P99), strings.Trim(fmt.Sprint(s.InFlight), "[]")})
+	}
+	if f.json {
+		return nil
+	}
+	return f.table(rows)
+}
+
+func inMS(d time.Duration) string { return fmt.Sprintf("%.0f", d.Seconds()*1000) }
+
+// part is a flag that is a part of something: 60% or 0.6.
+type part float64
+
+func (p *part) String() string { return fmt.Sprintf("%g%%", 100*float64(*p)) }
+
+// Type is what the help calls it.
+func (p *part) Type() string { return "part" }
+
+// Set reads it. A number above 2 without a sign is most likely meant in percent, and
+// asked about rather than guessed at.
+func (p *part) Set(text string) error {
+	number, hundredths := strings.CutSuffix(strings.TrimSpace(text), "%")
+	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	switch {
+	case err != nil || x != x:
+		return fmt.Errorf("write 60%% or 0.6")
+	case hundredths:
+		x /= 100
+	case x > 2:
+		return fmt.Errorf("write %s%% or %g", number, x/100)
+	}
+	*p = part(x)
+	return nil
+}
+
+// steps is a line on a terminal that says how far a long run is.
+type steps struct {
+	quiet, shown bool
+}
+
+func (s *steps) line(format string, values ...any) {
+	if s.quiet || !isTerminal(os.Stderr) {
+		return
+	}
+	s.shown = true
+	fmt.Fprintf(os.Stderr, "\r\033[K"+format, values...)
+}
+
+func (s *steps) clear() {
+	if s.shown {
+		fmt.Fprint(os.Stderr, "\r\033[K")
+		s.shown = false
+	}
+}

@@ -1,0 +1,218 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/courant-platform/courant"
+)
+
+// Question is: how many servers can go, if zones may be lost and clicks may fall a
+// little meanwhile?
+type Question struct {
+	World   World   // zones, shards, costs; the rest is filled in
+	Servers int     // in all zones, as many in each
+	Load    float64 // at the peak, of these servers
+	Peak    float64 // most load that the servers left may have in normal times
+	Lost    int     // zones
+	Clicks  float64 // part of them that may be lost while the zones are
+}
+
+// Size is what fewer servers would do.
+type Size struct {
+	Servers int     `json:"servers"`
+	Load    float64 `json:"load"`        // in normal times
+	Outage  float64 `json:"outage_load"` // while the zones are lost
+	Share   float64 `json:"share"`       // then
+	Clicks  float64 `json:"clicks_lost"` // then, as a part
+	Errors  int     `json:"errors"`      // then
+	Queries int     `json:"queries"`     // then
+	Normal  float64 `json:"p99_ms_normal"`
+	P99     float64 `json:"p99_ms"` // while the zones are lost
+	Enough  bool    `json:"enough"`
+	Why     string  `json:"why"` // not
+}
+
+// Answer is the smallest size that is enough, among those that were tried.
+type Answer struct {
+	Sizes    []Size  `json:"sizes"` // the most servers first
+	Servers  int     `json:"servers"`
+	Can      int     `json:"servers_that_can_go"`
+	Freed    float64 `json:"freed"`
+	Sentence string  `json:"sentence"`
+}
+
+// played keeps a world small enough to be played in a second; what is left out of
+// it is more of the same.
+const (
+	playedShards   = 4
+	playedReplicas = 2
+	normalTime     = 30 * time.Second
+	outageTime     = 90 * time.Second
+)
+
+// Check says what is wrong with a question.
+func (q *Question) Check() error {
+	w := q.World.filled()
+	switch {
+	case w.Zones < 1 || w.Zones > 100:
+		return courant.Errorf(courant.Invalid, "zones are 1 to 100, not %d", w.Zones)
+	case w.Shards < 1 || w.Shards > 1000:
+		return courant.Errorf(courant.Invalid, "shards are 1 to 1000, not %d", w.Shards)
+	case w.Cores < 1 || w.Cores > 512:
+		return courant.Errorf(courant.Invalid, "cores of a server are 1 to 512, not %d", w.Cores)
+	case q.Servers < w.Zones || q.Servers%w.Zones != 0:
+		return courant.Errorf(courant.Invalid, "%d servers are not as many in each of %d zones; %d would be", q.Servers, w.Zones, max((q.Servers+w.Zones-1)/w.Zones, 1)*w.Zones)
+	case q.Lost < 0 || q.Lost >= w.Zones:
+		return courant.Errorf(courant.Invalid, "of %d zones %d may be lost at most, not %d", w.Zones, w.Zones-1, q.Lost)
+	case q.Load <= 0 || q.Load > 2:
+		return courant.Errorf(courant.Invalid, "a load is more than 0 and 200 %% at most, not %g %%", 100*q.Load)
+	case q.Peak <= 0 || q.Peak > 2:
+		return courant.Errorf(courant.Invalid, "a peak is more than 0 and 200 %% at most, not %g %%", 100*q.Peak)
+	case q.Clicks < 0 || q.Clicks > 1:
+		return courant.Errorf(courant.Invalid, "clicks lost are 0 to 100 %%, not %g %%", 100*q.Clicks)
+	case w.Fixed < 0 || w.Ranked <= 0 || w.Fixed+w.Ranked > time.Minute:
+		return courant.Errorf(courant.Invalid, "a query takes more CPU than nothing and a minute at most, not %v", w.Fixed+w.Ranked)
+	case w.Deadline < w.Fixed+w.Ranked:
+		return courant.Errorf(courant.Invalid, "a deadline of %v is shorter than the %v that a query takes", w.Deadline, w.Fixed+w.Ranked)
+	}
+	return nil
+}
+
+// Answer tries sizes, by halves, and tells progress of each.
+func (q *Question) Answer(ctx context.Context, progress func(tried, of int)) (Answer, error) {
+	if err := q.Check(); err != nil {
+		return Answer{}, err
+	}
+	zones := q.World.filled().Zones
+	sizes := map[int]Size{}
+	of := 2
+	for n := q.Servers / zones; n > 1; n /= 2 {
+		of++
+	}
+	try := func(perZone int) (Size, error) {
+		if s, tried := sizes[perZone]; tried {
+			return s, nil
+		}
+		if progress != nil {
+			progress(len(sizes), max(of, len(sizes)+1))
+		}
+		s, err := q.size(ctx, perZone*zones)
+		sizes[perZone] = s
+		return s, err
+	}
+	enough, low := 0, 0 // low is too few
+	for n := q.Servers / zones; n > low; {
+		s, err := try(n)
+		if err != nil {
+			return Answer{}, err
+		}
+		if !s.Enough && enough == 0 {
+			break // even those there are
+		}
+		if s.Enough {
+			enough = n
+		} else {
+			low = n
+		}
+		n = (low + enough) / 2
+	}
+	return q.conclude(sizes, enough*zones), nil
+}
+
+// size plays a number of servers: the index lies on those that are left, so that
+// each has more of it to rank.
+func (q *Question) size(ctx context.Context, servers int) (Size, error) {
+	w := q.World.filled()
+	perShard := max(q.Servers/(w.Zones*w.Shards), 1)
+	w.Shards, w.Replicas = min(w.Shards, playedShards), min(perShard, playedReplicas)
+	s := Size{Servers: servers, Load: q.Load * float64(q.Servers) / float64(servers)}
+	s.Outage = s.Load * float64(w.Zones) / float64(w.Zones-q.Lost)
+	w.Load = Steady(s.Load)
+	o, err := Drill{World: w, Lost: q.Lost, Normal: normalTime, Outage: outageTime}.Play(ctx, Way{Law: w.Law, Blind: w.Blind}, nil)
+	if err != nil {
+		return s, err
+	}
+	s.Share, s.Clicks, s.Errors, s.Queries = o.Outage.Share, o.Outage.Lost, o.Outage.Errors, o.Outage.Queries
+	s.Normal, s.P99 = milliseconds(o.Normal.P99), milliseconds(o.Outage.P99)
+	switch {
+	case s.Load > q.Peak+1e-9:
+		s.Why = fmt.Sprintf("the load in normal times is above %s", Percent(q.Peak))
+	case o.Normal.Errors > 0:
+		s.Why = fmt.Sprintf("%d of %d queries fail in normal times", o.Normal.Errors, o.Normal.Queries)
+	case o.Normal.Lost > q.Clicks:
+		s.Why = fmt.Sprintf("more than %s of clicks are lost in normal times", Percent(q.Clicks))
+	case s.Errors > 0:
+		s.Why = fmt.Sprintf("%d of %d queries fail", s.Errors, s.Queries)
+	case s.Clicks > q.Clicks:
+		s.Why = fmt.Sprintf("more than %s of clicks are lost", Percent(q.Clicks))
+	default:
+		s.Enough = true
+	}
+	return s, nil
+}
+
+// conclude sums up what was tried.
+func (q *Question) conclude(tried map[int]Size, enough int) (a Answer) {
+	for _, s := range tried {
+		a.Sizes = append(a.Sizes, s)
+	}
+	slices.SortFunc(a.Sizes, func(x, y Size) int { return cmp.Compare(y.Servers, x.Servers) })
+	if enough == 0 {
+		a.Servers = q.Servers
+		a.Sentence = fmt.Sprintf("No server can go: with the %d there are, %s.", q.Servers, a.Sizes[0].Why)
+		return a
+	}
+	a.Servers, a.Can = enough, q.Servers-enough
+	a.Freed = float64(a.Can) / float64(q.Servers)
+	var best, next Size
+	for _, s := range a.Sizes {
+		if s.Servers == enough {
+			best = s
+		}
+		if s.Servers < enough && next.Servers == 0 {
+			next = s
+		}
+	}
+	a.Sentence = fmt.Sprintf("%d of %d servers can go (%s): with %d left %s, %s of the candidates are still ranked and %s of clicks are lost",
+		a.Can, q.Servers, Percent(a.Freed), enough, lostZones(q.Lost), Percent(best.Share), Percent(best.Clicks))
+	if next.Servers > 0 {
+		a.Sentence += fmt.Sprintf("; with %d, %s", next.Servers, next.Why)
+	}
+	a.Sentence += "."
+	return a
+}
+
+func lostZones(n int) string {
+	switch n {
+	case 0:
+		return "and no zone lost"
+	case 1:
+		return "and a zone lost"
+	}
+	return fmt.Sprintf("and %d zones lost", n)
+}
+
+func milliseconds(d time.Duration) float64 {
+	return float64(d.Round(10*time.Microsecond)) / float64(time.Millisecond)
+}
+
+// Percent writes a part for people.
+func Percent(part float64) string {
+	switch x := 100 * part; {
+	case x == 0:
+		return "0 %"
+	case x < 0.01:
+		return "< 0.01 %"
+	case x < 1:
+		return fmt.Sprintf("%.2f %%", x)
+	case x < 99.95:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", x), ".0") + " %"
+	default:
+		return fmt.Sprintf("%.0f %%", x)
+	}
+}
