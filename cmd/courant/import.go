@@ -220,8 +220,8 @@ func (f *flags) showImported(i imported) error {
 		fmt.Printf("%s: unchanged, %d pages\n", i.Source, i.Pages)
 	default:
 		fmt.Printf("%s: %d read, %d pages, %.1f s\n", i.Source, i.Items, i.Pages, i.Seconds)
-		if i.Items > 0 && i.Pages == 0 {
-			fmt.Printf("  none of them has an address that a page could have: courant source show %s\n", i.Source)
+		if i.Items > 0 && i.Pages == 0 && i.Waiting == 0 {
+			fmt.Println("  none of them makes a page: a page's address is the link of its item, in full, with http:// or https://")
 		}
 	}
 	if i.renamed && i.Error == "" {

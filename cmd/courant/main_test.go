@@ -217,7 +217,7 @@ func TestACatalogueIsImportedAndReadAgainOnlyWhenItHasChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	pictured := write(t, "pictured.yml", catalogue(strings.Replace(offer("9", "1"), "<name>", "<picture>http://shop.example/9.jpg</picture><name>", 1)))
-	if status, out, complaint := invoke(t, "import", "--data", data, pictured); status != 0 || !strings.Contains(out, "1 wait for their pictures") {
+	if status, out, complaint := invoke(t, "import", "--data", data, pictured); status != 0 || !strings.Contains(out, "1 wait for their pictures, which are fetched while courant runs") || strings.Contains(out, "makes a page") {
 		t.Errorf("%d, %q, %q", status, out, complaint)
 	}
 	status, out, complaint := invoke(t, "import", "--json", "--data", data, file)
@@ -240,6 +240,13 @@ func TestACatalogueIsImportedAndReadAgainOnlyWhenItHasChanged(t *testing.T) {
 		if status, out, complaint := invoke(t, append(c.args, "--data", data)...); status != c.status || !strings.Contains(complaint, c.says) {
 			t.Errorf("%v: %d, %q, %q", c.args, status, out, complaint)
 		}
+	}
+}
+
+func TestItemsThatMakeNoPageAreTold(t *testing.T) {
+	file := write(t, "rss.xml", `<rss version="2.0"><channel><item><title>A</title></item><item><title>B</title></item></channel></rss>`)
+	if status, out, _ := invoke(t, "import", "--data", t.TempDir(), file); status != 0 || !strings.Contains(out, "2 read, 0 pages") || !strings.Contains(out, "none of them makes a page") {
+		t.Errorf("%d, %s", status, out)
 	}
 }
 

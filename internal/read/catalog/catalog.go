@@ -1,6 +1,7 @@
 // Package catalog reads product catalogues (YML, Google Merchant in RSS and in
 // Atom) of any size: a stream of bytes in, a stream of offers out. It holds a
-// piece of the document and the tree of categories, not the offers. A bad
+// piece of the document, the tree of categories and a digest of each id, up to a
+// bound, not the offers. A bad
 // element costs a warning, a cut-off file the offers that are missing and the one
 // that it ends in: half of a price is another price.
 //
@@ -34,6 +35,7 @@ const (
 	maxDepth       = 32 // of categories
 	maxPerCode     = 10 // warnings
 	maxShopList    = 10000
+	maxIDs         = 1 << 23 // of offers that are known to have come
 )
 
 // Options say where a catalogue comes from and who gets its offers.
@@ -236,7 +238,9 @@ func (r *reader) give(o *courant.Offer) bool {
 	if r.ids == nil {
 		r.ids = map[uint64]struct{}{}
 	}
-	r.ids[id] = struct{}{}
+	if len(r.ids) < maxIDs {
+		r.ids[id] = struct{}{}
+	}
 	o.Hash = r.hash.offer(o)
 	r.out.Count++
 	if r.opt.Offer == nil {
