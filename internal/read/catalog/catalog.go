@@ -1,9 +1,8 @@
 // Package catalog reads product catalogues (YML, Google Merchant in RSS and in
 // Atom) of any size: a stream of bytes in, a stream of offers out. It holds a
 // piece of the document, the tree of categories and a digest of each id, up to a
-// bound, not the offers. A bad
-// element costs a warning, a cut-off file the offers that are missing and the one
-// that it ends in: half of a price is another price.
+// bound, not the offers. A bad element costs a warning, a cut-off file the offers
+// that are missing and the one that it ends in: half of a price is another price.
 //
 // An offer's Hash is the hexadecimal form of the first 16 bytes of the SHA-256
 // over the version of this reader and all fields of the offer, each with its
