@@ -31,7 +31,8 @@ const (
 	slackGrows     = 0.05 // a second, at twice the strain that is well
 	slackShrinks   = 0.01 // a second, without strain
 
-	wellWait     = 12 * time.Millisecond
+	wellWait     = 20 * time.Millisecond
+	wellWork     = 1.0 // of a query's work, waited for
 	wellRunDelay = 0.5 // of the capacity
 	wellPressure = 0.9
 )
@@ -71,7 +72,8 @@ func (f *FeedForward) fitting(s Signals) float64 {
 
 // adjust moves the trim by the worst of the signals that do not saturate.
 func (f *FeedForward) adjust(s Signals, dt float64) {
-	strain := max(s.Wait.Seconds()/wellWait.Seconds(), s.RunDelay/(wellRunDelay*s.Capacity), s.Pressure/wellPressure)
+	well := max(wellWait.Seconds(), wellWork*s.Cost.Full())
+	strain := max(s.Wait.Seconds()/well, s.RunDelay/(wellRunDelay*s.Capacity), s.Pressure/wellPressure)
 	if strain > 1 {
 		f.slack += min(strain-1, 1) * slackGrows * dt
 	} else {

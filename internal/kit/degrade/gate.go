@@ -63,8 +63,8 @@ type Ticket struct {
 }
 
 const (
-	brakeFrom = 10 * time.Millisecond // the wait that begins to cost share
-	brakeTo   = 60 * time.Millisecond // the wait that leaves the floor
+	brakeFrom = 10 * time.Millisecond // the wait that begins to cost share, or half a query's work
+	brakeTo   = 60 * time.Millisecond // the wait that leaves the floor, or thrice the work
 	safety    = 0.8                   // part of the time left that is planned with
 	queuePer  = 64
 )

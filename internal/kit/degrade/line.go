@@ -184,8 +184,7 @@ func (g *Gate) ticket(a *Ask, came, now time.Time) Ticket {
 	law := or(g.share, 1)
 	lower(law, Load)
 	if !g.Blind {
-		over := between(0, float64(t.Waited-brakeFrom)/float64(brakeTo-brakeFrom), 1)
-		lower(law*(1-over), Queue)
+		lower(law*(1-g.brake(t.Waited)), Queue)
 		lower(g.inTime(a, now), Deadline)
 	}
 	if asked := or(a.Share, 1); asked < t.Share {
@@ -195,6 +194,14 @@ func (g *Gate) ticket(a *Ask, came, now time.Time) Ticket {
 		}
 	}
 	return t
+}
+
+// brake is the part of the share that a wait costs: waits that are short beside the
+// work itself cost nothing.
+func (g *Gate) brake(waited time.Duration) float64 {
+	cost := seconds(g.cost.Average().Full())
+	from, to := max(brakeFrom, cost/2), max(brakeTo, 3*cost)
+	return between(0, float64(waited-from)/float64(to-from), 1)
 }
 
 // inTime is the share that can be ranked in what is left of the deadline.

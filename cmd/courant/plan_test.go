@@ -1,0 +1,63 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/courant-platform/courant/internal/front/search/plan"
+)
+
+// small is a search that is played in no time.
+const small = "plan --servers 6 --shards 1 --cores 4 --query 100ms --fixed 10% --deadline 2s "
+
+func TestPlanSaysHowManyServersCanGo(t *testing.T) {
+	status, out, complaint := invoke(t, strings.Fields(small+"--load 40%")...)
+	if status != 0 || complaint != "" || !strings.Contains(out, "SERVERS") || !strings.Contains(out, "3 of 6 servers can go (50 %): with 3 left and a zone lost") {
+		t.Errorf("status %d, %q, %s", status, complaint, out)
+	}
+	_, out, _ = invoke(t, strings.Fields(small+"--load 0.4 --json")...)
+	var a plan.Answer
+	if err := json.Unmarshal([]byte(out), &a); err != nil || a.Servers != 3 || a.Can != 3 || len(a.Sizes) != 2 {
+		t.Errorf("%v: %s", err, out)
+	}
+	curve := write(t, "curve.json", `[{"share":0.99,"lost":0.5}]`)
+	status, out, _ = invoke(t, strings.Fields(small+"--load 80% --curve "+curve)...)
+	if status != 0 || !strings.Contains(out, "No server can go: with the 6 there are, more than 1 % of clicks are lost") {
+		t.Errorf("status %d, %s", status, out)
+	}
+}
+
+func TestPlanShowsLawsAndSeconds(t *testing.T) {
+	status, out, _ := invoke(t, strings.Fields(small+"--laws --load 82%")...)
+	if status != 0 || strings.Count(out, "\n") != 1+len(plan.Ways()) || !strings.Contains(out, "feed-forward and the brake") {
+		t.Errorf("status %d, %s", status, out)
+	}
+	status, out, _ = invoke(t, strings.Fields(small+"--laws --load 82% --json")...)
+	if status != 0 || strings.Count(out, "\n") != len(plan.Ways()) || !strings.HasPrefix(out, `{"name":"no degradation","normal":{"queries":`) {
+		t.Errorf("status %d, %s", status, out)
+	}
+	status, out, _ = invoke(t, strings.Fields(small+"--seconds --load 82%")...)
+	if status != 0 || strings.Count(out, "\n") != 301 {
+		t.Errorf("status %d, %s", status, out)
+	}
+	status, out, _ = invoke(t, strings.Fields(small+"--seconds --load 82% --json")...)
+	var s plan.Second
+	if err := json.Unmarshal([]byte(out[strings.LastIndex(strings.TrimSpace(out), "\n")+1:]), &s); status != 0 || err != nil || s.At.Seconds() != 300 || len(s.InFlight) != 3 {
+		t.Errorf("status %d, %v: %+v", status, err, s)
+	}
+}
+
+func TestPlanNamesNonsense(t *testing.T) {
+	for _, c := range []struct{ args, says string }{
+		{"--servers 25", "27 would be"}, {"--lost 3", "2 may be lost at most"}, {"--load 60", "write 60% or 0.6"}, {"--load much", "write 60% or 0.6"},
+		{"--load 0", "a load is more than 0"}, {"--zones 0", "--zones: at least one"}, {"--shards 0", "--shards: at least one"}, {"--cores 0", "--cores: at least one"},
+		{"--fixed 100%", "less than 100 %"}, {"--query 0s", "--query"}, {"--deadline 1ms", "shorter than"}, {"--curve /nonexistent", "--curve"},
+		{"--curve " + write(t, "c", "[]"), "no points"}, {"--laws --seconds", "[laws seconds]"}, {"now", "write: courant plan"},
+	} {
+		status, out, complaint := invoke(t, append([]string{"plan"}, strings.Fields(c.args)...)...)
+		if status != 2 || out != "" || !strings.Contains(complaint, c.says) || strings.Count(complaint, "\n") != 1 {
+			t.Errorf("courant plan %s: status %d, says %q", c.args, status, complaint)
+		}
+	}
+}
