@@ -40,7 +40,7 @@ func execute(ctx context.Context, args []string) int {
 	switch {
 	case err == nil, errors.Is(err, context.Canceled) && ctx.Err() != nil: // stopped before it had begun
 		return exitDone
-	case errors.As(err, &usage), strings.HasPrefix(err.Error(), "unknown command"):
+	case errors.As(err, &usage), strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "if any flags in the group"):
 		fmt.Fprintln(os.Stderr, "courant:", oneLine(err))
 		return exitUsage
 	}
