@@ -126,6 +126,7 @@ type Item struct {
 	Hash       string        `json:"hash"` // of the content, hexadecimal; see read/feed
 
 	Breadcrumbs []Crumb `json:"breadcrumbs,omitempty"`
+	Cut         bool    `json:"-"`                      // the document ends inside of it
 	Endless     bool    `json:"endless,omitempty"`      // the related pages follow one another without end
 	ReportURL   string  `json:"report_url,omitempty"`   // what analytics are told instead of the link
 	ReportTitle string  `json:"report_title,omitempty"` // and of the title

@@ -1,6 +1,8 @@
 package courant
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 	"strings"
 	"time"
@@ -90,6 +92,19 @@ func (r Rank) Beats(asOf int64, other Rank, otherAsOf int64) bool {
 		return r > other
 	}
 	return asOf > otherAsOf
+}
+
+// MaxID is the longest id of an item, an offer or a category that is kept as it is.
+const MaxID = 512
+
+// ShortID is an id as it is kept: one of more than MaxID bytes by its beginning and
+// a digest of all of it.
+func ShortID(id string) string {
+	if len(id) <= MaxID {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return strings.ToValidUTF8(id[:64], "") + "-" + hex.EncodeToString(sum[:16])
 }
 
 // Step is one thing that happened to a document.

@@ -25,7 +25,7 @@ type Offer struct {
 	Params      []Param  `json:"params"`
 	Hash        string   `json:"hash"` // of the content, hexadecimal; see read/catalog
 
-	Availability    string     `json:"availability,omitempty"` // the shop's own word, like preorder
+	Availability    string     `json:"availability,omitempty"`  // the shop's own word, like preorder
 	CategoryPath    []string   `json:"category_path,omitempty"` // ids from the root, beside Category
 	TypePrefix      string     `json:"type_prefix,omitempty"`
 	PriceFrom       bool       `json:"price_from,omitempty"` // the price is the lowest of several

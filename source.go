@@ -16,6 +16,10 @@ const (
 	KindFile    SourceKind = "file" // imported by hand, never asked
 )
 
+// ImportHost is the host of the addresses that are made for files, which came from
+// no web server; no such host can be (RFC 2606). Readers are not shown them.
+const ImportHost = "import.invalid"
+
 // Absence says what it means that an offer is not in a catalogue any more.
 type Absence string
 

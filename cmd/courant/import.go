@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,8 +15,10 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/courant-platform/courant/internal/app"
 	"github.com/courant-platform/courant/internal/front/api"
@@ -53,8 +57,9 @@ func (f *flags) importEach(ctx context.Context, r *app.Remote, files []string, s
 	ended := make(chan error, 1)
 	go func() { ended <- r.Work(ctx, "parse", "pages") }()
 	failed := 0
+	taken := map[string]string{} // the file of each source
 	for _, name := range files {
-		result, err := f.importOne(ctx, r, name, source, absence)
+		result, err := f.importOne(ctx, r, name, source, absence, taken)
 		if ctx.Err() != nil {
 			break
 		}
@@ -91,26 +96,43 @@ type imported struct {
 	Warnings  int     `json:"warnings"`
 	Seconds   float64 `json:"seconds"`
 	Error     string  `json:"error,omitempty"`
+
+	renamed bool   // the file's name is none of a source
+	fetched string // when pictures are
 }
 
-func (f *flags) importOne(ctx context.Context, r *app.Remote, name, source, absence string) (out imported, err error) {
+func (f *flags) importOne(ctx context.Context, r *app.Remote, name, source, absence string, taken map[string]string) (out imported, err error) {
 	start := time.Now()
-	out = imported{File: name, Source: source}
-	if out.Source == "" {
-		out.Source = sourceName(name)
+	out = imported{File: name, Source: source, fetched: "are fetched while courant runs"}
+	if r.Running {
+		out.fetched = "are being fetched"
 	}
-	digest, err := digestOf(name)
+	if source == "" {
+		if isPipe(name) {
+			return out, usageError{fmt.Errorf("%s is no file with a name: name the source with --source", name)}
+		}
+		out.Source, out.renamed = sourceName(name)
+	}
+	if other, ok := taken[out.Source]; ok && other != name {
+		return out, fmt.Errorf("%s is a file of the source %s, which %s is too; a file holds all that its source has: import it alone and name its source with --source",
+			name, out.Source, other)
+	}
+	taken[out.Source] = name
+	body, done, err := spooled(name)
 	if err != nil {
 		return out, err
 	}
-	body, err := openFile(name)
+	defer done()
+	digest, err := digestOf(body)
 	if err != nil {
 		return out, err
 	}
-	defer body.Close()
 	q := url.Values{"name": {out.Source}, "digest": {digest}, "absence": {absence}}
 	var answer api.Imported
 	if err := r.Upload(ctx, "/api/v1/imports?"+q.Encode(), body, &answer); err != nil {
+		if strings.Contains(err.Error(), "no name of a source") {
+			err = fmt.Errorf("%w; write one with --source", err)
+		}
 		return out, err
 	}
 	out.Unchanged = answer.Unchanged
@@ -124,10 +146,14 @@ func (f *flags) importOne(ctx context.Context, r *app.Remote, name, source, abse
 		return out, err
 	}
 	out.Warnings = len(report.Warnings) + report.More
-	if report.Error != "" {
-		return out, fmt.Errorf("%s", report.Error)
+	if report.Error == "" {
+		return out, nil
 	}
-	return out, nil
+	err = fmt.Errorf("%s", report.Error)
+	if answer.New { // a file that is none leaves no source behind
+		err = errors.Join(err, r.Do(ctx, http.MethodDelete, "/api/v1/sources/"+url.PathEscape(out.Source), nil, nil))
+	}
+	return out, err
 }
 
 // awaitPages watches until all that the source brought is live.
@@ -189,14 +215,20 @@ func (f *flags) showImported(i imported) error {
 	}
 	switch {
 	case i.Error != "":
-		fmt.Printf("%s: %s\n", i.Source, printable(i.Error))
+		fmt.Printf("%s: %s\n", cmp.Or(printable(i.Source), printable(i.File)), printable(i.Error))
 	case i.Unchanged:
 		fmt.Printf("%s: unchanged, %d pages\n", i.Source, i.Pages)
 	default:
 		fmt.Printf("%s: %d read, %d pages, %.1f s\n", i.Source, i.Items, i.Pages, i.Seconds)
+		if i.Items > 0 && i.Pages == 0 && i.Waiting == 0 {
+			fmt.Println("  none of them makes a page: a page's address is the link of its item, in full, with http:// or https://")
+		}
+	}
+	if i.renamed && i.Error == "" {
+		fmt.Printf("  %s is the name of the source of %s; --source names another one\n", i.Source, printable(i.File))
 	}
 	if i.Waiting > 0 {
-		fmt.Printf("  %d wait for their pictures, which are fetched while courant runs\n", i.Waiting)
+		fmt.Printf("  %d wait for their pictures, which %s\n", i.Waiting, i.fetched)
 	}
 	if i.Warnings > 0 {
 		fmt.Printf("  %d warnings: courant source show %s\n", i.Warnings, i.Source)
@@ -204,20 +236,52 @@ func (f *flags) showImported(i imported) error {
 	return nil
 }
 
-// digestOf is the SHA-256 of a file.
-func digestOf(name string) (string, error) {
-	body, err := openFile(name)
+// isPipe says whether a name says nothing of what comes from there.
+func isPipe(name string) bool {
+	return name == "-" || strings.HasPrefix(name, "/dev/") || strings.HasPrefix(name, "/proc/")
+}
+
+// spooled opens a file that can be read twice: what comes through a pipe is
+// written into one first.
+func spooled(name string) (f *os.File, done func(), err error) {
+	in, err := openFile(name)
 	if err != nil {
+		return nil, nil, err
+	}
+	f, ok := in.(*os.File)
+	if ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return f, func() { f.Close() }, nil
+		}
+	}
+	defer in.Close()
+	if f, err = os.CreateTemp("", "courant-import-"); err != nil {
+		return nil, nil, err
+	}
+	done = func() { f.Close(); os.Remove(f.Name()) }
+	if _, err = io.Copy(f, in); err != nil {
+		done()
+		return nil, nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return f, done, nil
+}
+
+// digestOf is the SHA-256 of a file, which then stands at its beginning.
+func digestOf(f *os.File) (string, error) {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return "", err
 	}
-	defer body.Close()
 	sum := sha256.New()
-	_, err = io.Copy(sum, body)
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	_, err := f.Seek(0, io.SeekStart)
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// sourceName is the name of a file without folder and extensions.
-func sourceName(file string) string {
+// sourceName is the name of a file without folder and extensions, as far as it can
+// name a source, and whether that is another one.
+func sourceName(file string) (plain string, renamed bool) {
 	name := filepath.Base(file)
 	for {
 		ext := strings.ToLower(filepath.Ext(name))
@@ -228,10 +292,32 @@ func sourceName(file string) string {
 		}
 		break
 	}
-	return strings.Trim(strings.Map(func(c rune) rune {
-		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' {
+	plain = plainName(norm.NFC.String(name))
+	return plain, plain != norm.NFC.String(name)
+}
+
+// plainName makes a name of letters, digits, dots and dashes. One that loses more
+// than blanks gets a mark of what it was, so that no two files are one source.
+func plainName(name string) string {
+	lost := false
+	plain := strings.Trim(strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsLetter(c), unicode.IsMark(c), unicode.IsDigit(c), c == '.', c == '_', c == '-':
 			return c
+		case c != ' ':
+			lost = true
 		}
 		return '-'
 	}, name), "-._")
+	plain = strings.TrimLeftFunc(plain, unicode.IsMark)
+	if letters := []rune(plain); len(letters) > longestName {
+		plain, lost = string(letters[:longestName]), true
+	}
+	if lost || plain == "" {
+		sum := sha256.Sum256([]byte(name))
+		plain = strings.TrimLeft(plain+"-"+hex.EncodeToString(sum[:3]), "-")
+	}
+	return plain
 }
+
+const longestName = 80 // letters

@@ -40,7 +40,7 @@ func execute(ctx context.Context, args []string) int {
 	switch {
 	case err == nil, errors.Is(err, context.Canceled) && ctx.Err() != nil: // stopped before it had begun
 		return exitDone
-	case errors.As(err, &usage), strings.HasPrefix(err.Error(), "unknown command"):
+	case errors.As(err, &usage), strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "if any flags in the group"):
 		fmt.Fprintln(os.Stderr, "courant:", oneLine(err))
 		return exitUsage
 	}
@@ -56,10 +56,11 @@ func oneLine(err error) string {
 func command() *cobra.Command {
 	f := &flags{}
 	root := &cobra.Command{
-		Use: "courant", Short: "Light pages of what sites publish",
+		Use: "courant", Short: "Light pages of what sites publish", Version: app.Version(),
 		SilenceErrors: true, SilenceUsage: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
+	root.SetVersionTemplate("courant {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	p := root.PersistentFlags()
 	p.StringVar(&f.config, "config", os.Getenv("COURANT_CONFIG"), "configuration file, TOML")

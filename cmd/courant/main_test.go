@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -216,7 +217,7 @@ func TestACatalogueIsImportedAndReadAgainOnlyWhenItHasChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	pictured := write(t, "pictured.yml", catalogue(strings.Replace(offer("9", "1"), "<name>", "<picture>http://shop.example/9.jpg</picture><name>", 1)))
-	if status, out, complaint := invoke(t, "import", "--data", data, pictured); status != 0 || !strings.Contains(out, "1 wait for their pictures") {
+	if status, out, complaint := invoke(t, "import", "--data", data, pictured); status != 0 || !strings.Contains(out, "1 wait for their pictures, which are fetched while courant runs") || strings.Contains(out, "makes a page") {
 		t.Errorf("%d, %q, %q", status, out, complaint)
 	}
 	status, out, complaint := invoke(t, "import", "--json", "--data", data, file)
@@ -242,9 +243,42 @@ func TestACatalogueIsImportedAndReadAgainOnlyWhenItHasChanged(t *testing.T) {
 	}
 }
 
+func TestItemsThatMakeNoPageAreTold(t *testing.T) {
+	file := write(t, "rss.xml", `<rss version="2.0"><channel><item><title>A</title></item><item><title>B</title></item></channel></rss>`)
+	if status, out, _ := invoke(t, "import", "--data", t.TempDir(), file); status != 0 || !strings.Contains(out, "2 read, 0 pages") || !strings.Contains(out, "none of them makes a page") {
+		t.Errorf("%d, %s", status, out)
+	}
+}
+
+func TestTheVersionIsShownEitherWay(t *testing.T) {
+	_, word, _ := invoke(t, "version")
+	if status, flag, _ := invoke(t, "--version"); status != 0 || flag != word || !strings.HasPrefix(flag, "courant ") {
+		t.Errorf("%d, %q and %q", status, flag, word)
+	}
+}
+
+func TestASourceOfFilesIsNeverAsked(t *testing.T) {
+	data, file := t.TempDir(), write(t, "shop.yml", `<yml_catalog><shop><name>S</name><offers></offers></shop></yml_catalog>`)
+	if status, out, complaint := invoke(t, "import", "--data", data, file); status != 0 || !strings.Contains(out, "shop: 0 read, 0 pages") {
+		t.Errorf("%d, %s, %s", status, out, complaint)
+	}
+	if _, out, _ := invoke(t, "source", "show", "--data", data, "shop"); !strings.Contains(out, "never asked") || strings.Contains(out, "every") || strings.Contains(out, "unreadable") {
+		t.Error(out)
+	}
+	if _, out, _ := invoke(t, "source", "list", "--data", data); !strings.Contains(out, "ok") || strings.Contains(out, "unreadable") {
+		t.Error(out)
+	}
+	if _, out, _ := invoke(t, "parse", file); !strings.Contains(out, "0 offers in 0 categories: S") {
+		t.Error(out)
+	}
+}
+
 func TestParseShowsCatalogues(t *testing.T) {
-	file := write(t, "shop.yml", `<yml_catalog><shop><name>S</name><categories><category id="1">C</category></categories><offers>`+
-		strings.Repeat(`<offer id="1"><name>A "cup"</name><price>5</price><categoryId>1</categoryId></offer>`, 30)+`</offers></shop></yml_catalog>`)
+	offers := ""
+	for i := range 30 {
+		offers += fmt.Sprintf(`<offer id="%d"><name>A "cup"</name><price>5</price><categoryId>1</categoryId></offer>`, i)
+	}
+	file := write(t, "shop.yml", `<yml_catalog><shop><name>S</name><categories><category id="1">C</category></categories><offers>`+offers+`</offers></shop></yml_catalog>`)
 	if status, out, _ := invoke(t, "parse", file); status != 0 || !strings.Contains(out, "… and 10 more") || !strings.Contains(out, "30 offers in 1 categories: S") {
 		t.Errorf("%d, %s", status, out)
 	}
@@ -259,4 +293,93 @@ func TestParseShowsCatalogues(t *testing.T) {
 		len(p.Offers) != 30 || p.Offers[29].Name != `A "cup"` || len(p.Categories) != 1 || strings.Count(out, `"offers"`) != 1 {
 		t.Errorf("%d, %v, %+v", status, err, p)
 	}
+}
+
+func TestSourcesAreNamedByTheirFiles(t *testing.T) {
+	for file, want := range map[string]string{
+		"/x/shop0001.yml.gz": "shop0001", "Магазин 1.yml": "Магазин-1", "Склад 1.yml": "Склад-1", "каталог.yml": "каталог", "产品.xml": "产品",
+		"a & b.xml": "a---b-cbc644", "?.xml": "8a8de8",
+	} {
+		got, renamed := sourceName(file)
+		if stem, _, _ := strings.Cut(filepath.Base(file), "."); got != want || renamed != (got != stem) {
+			t.Errorf("%s is named %s, want %s", file, got, want)
+		}
+	}
+	long := strings.Repeat("ж", 200)
+	a, _ := sourceName(long + "1")
+	if b, _ := sourceName(long + "2"); a == b || len([]rune(a)) > 100 {
+		t.Errorf("%s and %s", a, b)
+	}
+}
+
+func TestNoTwoFilesAreSilentlyOneSource(t *testing.T) {
+	data, folder := t.TempDir(), t.TempDir()
+	file := func(name string) string {
+		path := filepath.Join(folder, name)
+		text := `<rss version="2.0"><channel><item><link>http://a.example/` + name + `</link><title>One</title></item></channel></rss>`
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	a, b := file("Магазин 1.xml"), file("Магазин-1.xml")
+	status, out, _ := invoke(t, "import", "--data", data, a, b)
+	if status != 1 || !strings.Contains(out, "Магазин-1: 1 read, 1 pages") || !strings.Contains(out, "Магазин-1 is the name of the source of "+a) ||
+		!strings.Contains(out, b+" is a file of the source Магазин-1, which "+a+" is too") || !strings.Contains(out, "--source") {
+		t.Errorf("%d, %s", status, out)
+	}
+	if status, out, _ := invoke(t, "import", "--data", data, "--source", "other", b); status != 0 || out == "" || strings.Contains(out, "is the name") {
+		t.Errorf("%d, %s", status, out)
+	}
+	if status, out, _ := invoke(t, "import", "--data", data, "--source", "a/b", b); status != 1 || !strings.Contains(out, "letters, digits, dots and dashes; write one with --source") {
+		t.Errorf("%d, %s", status, out)
+	}
+	for _, name := range []string{strings.Repeat("я", 120) + ".yml", "\u0301.xml", "产品 & 1.yml"} {
+		if status, out, complaint := invoke(t, "import", "--data", data, file(name)); status != 0 || !strings.Contains(out, "1 read, 1 pages") {
+			t.Errorf("%s: %d, %s, %s", name, status, out, complaint)
+		}
+	}
+}
+
+func TestAnImportThatFailsLeavesNoSource(t *testing.T) {
+	data := t.TempDir()
+	for _, name := range []string{"garbage.xml", "page.html", "empty.yml", "broken.gz"} {
+		file := filepath.Join(t.TempDir(), name)
+		text := map[string]string{"garbage.xml": "\x01\x02", "page.html": "<html><body>x</body></html>", "broken.gz": "\x1f\x8b\x08"}[name]
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if status, out, _ := invoke(t, "import", "--data", data, file); status != 1 || !strings.Contains(out, ": ") {
+			t.Errorf("%s: %d, %s", name, status, out)
+		}
+	}
+	if _, out, _ := invoke(t, "source", "list", "--data", data, "--json"); strings.TrimSpace(out) != "" && strings.TrimSpace(out) != "[]" {
+		t.Errorf("sources: %s", out)
+	}
+}
+
+func TestWhatComesThroughAPipeIsImportedUnderAName(t *testing.T) {
+	data := t.TempDir()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		w.WriteString(`<rss version="2.0"><channel><item><link>http://a.example/1</link><title>One</title></item></channel></rss>`)
+		w.Close()
+	}()
+	name := fmt.Sprint("/proc/self/fd/", r.Fd())
+	if status, _, complaint := invoke(t, "import", name, "--data", data); status != 1 || !strings.Contains(complaint, "could not be imported") {
+		t.Errorf("%d, %s", status, complaint)
+	}
+	if status, out, complaint := invoke(t, "import", "--source", "piped", name, "--data", data); status != 0 || !strings.Contains(out, "piped: 1 read, 1 pages") {
+		t.Errorf("%d, %s, %s", status, out, complaint)
+	}
+	if status, out, _ := invoke(t, "import", "--source", "none", write(t, "x.txt", "\x00\x01"), "--data", data); status != 1 || !strings.Contains(out, "none: ") {
+		t.Errorf("%d, %s", status, out)
+	}
+	if _, out, _ := invoke(t, "source", "list", "--data", data); strings.Contains(out, "none") || !strings.Contains(out, "piped") {
+		t.Errorf("sources: %s", out)
+	}
+	r.Close()
 }

@@ -187,7 +187,7 @@ func (f *flags) showParsed(out io.Writer, p parsed, offers int) {
 	}
 	what := fmt.Sprintf("%d items", len(p.Items))
 	switch {
-	case offers > 0:
+	case p.Format == "yml" || p.Format == "merchant":
 		what = fmt.Sprintf("%d offers in %d categories", offers, len(p.Categories))
 	case p.Format == "opml":
 		what = fmt.Sprintf("%d feeds", len(p.Links))

@@ -94,7 +94,7 @@ func health(s api.SourceState) string {
 		return "new"
 	case s.Failures > 0:
 		return fmt.Sprintf("failing (%d)", s.Failures)
-	case s.Items == 0 && len(s.Report) > 0:
+	case reportOf(s).Error != "":
 		return "unreadable"
 	}
 	return "ok"

@@ -88,7 +88,11 @@ func showFirst(s api.SourceState) error {
 func showSource(s api.SourceState) error {
 	r := reportOf(s)
 	fmt.Printf("%s\n  url       %s\n  state     %s\n  pages     %d\n  items     %d in the last file\n", s.Name, printable(s.URL), health(s), s.Pages, s.Items)
-	fmt.Printf("  checked   %s, answered %d\n  changed   %s\n  next      %s, every %s\n", short(s.Checked), s.Status, short(s.Changed), short(s.Due), s.Interval)
+	if s.Kind == courant.KindFile {
+		fmt.Printf("  imported  %s\n  changed   %s\n  next      never asked: courant import FILE --source %s\n", short(s.Checked), short(s.Changed), s.Name)
+	} else {
+		fmt.Printf("  checked   %s, answered %d\n  changed   %s\n  next      %s, every %s\n", short(s.Checked), s.Status, short(s.Changed), short(s.Due), s.Interval)
+	}
 	if s.ETag != "" || s.Modified != "" {
 		fmt.Printf("  validators %s %s\n", printable(s.ETag), printable(s.Modified))
 	}

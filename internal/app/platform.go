@@ -36,6 +36,7 @@ type Platform struct {
 	Owner   string // this process among those that share the store
 	Logger  *slog.Logger
 
+	dir       string // the data folder
 	session   session
 	listeners []netip.AddrPort // our own, which robot must not reach
 	close     []func() error   // in the order of opening
@@ -43,7 +44,7 @@ type Platform struct {
 
 // Open opens the backends of a configuration over a data folder.
 func Open(ctx context.Context, c Config, dir string, log *slog.Logger) (*Platform, error) {
-	p := &Platform{Config: c, Metrics: obs.New(), Logger: log}
+	p := &Platform{Config: c, Metrics: obs.New(), Logger: log, dir: dir}
 	host, _ := os.Hostname()
 	p.Owner = fmt.Sprintf("%s-%d-%s", cmp.Or(host, "host"), os.Getpid(), rand.Text()[:8])
 	for _, open := range []func(context.Context, string) error{p.openStore, p.openBlobs, p.openBus} {

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"net/http"
+	"path/filepath"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/api"
@@ -105,7 +106,8 @@ func serveRole(p *Platform) (unit, error) {
 }
 
 func searchRole(p *Platform) (unit, error) {
-	s := &search.Search{Store: p.Store, Config: p.Config.Search, RegionParam: p.Config.Catalog.RegionParam, Metrics: p.Metrics, Log: p.log("search")}
+	s := &search.Search{Store: p.Store, Config: p.Config.Search, RegionParam: p.Config.Catalog.RegionParam, Metrics: p.Metrics, Log: p.log("search"),
+		Dir: filepath.Join(p.dir, "search"), Guard: p.api().Guard}
 	return unit{handlers: s.Handlers(), run: s.Run, register: s.Register}, s.Open()
 }
 

@@ -3,6 +3,8 @@
 package read
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -20,6 +22,9 @@ import (
 const (
 	MaxFeed    = 64 << 20
 	MaxCatalog = 8 << 30
+	// UsualFeed is how large a feed is that the robot takes unless it is told
+	// otherwise; files may be larger.
+	UsualFeed = 10 << 20
 )
 
 // Options say where a document comes from.
@@ -63,6 +68,7 @@ func Read(open func() (io.ReadCloser, error), opt Options) (Result, error) {
 	switch kind {
 	case "catalog":
 		c, err := catalog.Read(f, catalog.Options{URL: opt.URL, ContentType: opt.ContentType, Offer: opt.Offer, Again: again(open)})
+		afterArchive(&c.Reading, f)
 		return Result{c.Reading, c.Complete, c.Count}, err
 	case "sitemap":
 		r, err := sitemap.Read(f, sitemap.Options{URL: opt.URL, ContentType: opt.ContentType})
@@ -80,10 +86,39 @@ func Read(open func() (io.ReadCloser, error), opt Options) (Result, error) {
 	r, readErr := feed.Read(body, feed.Options{URL: opt.URL, ContentType: opt.ContentType, MaxItems: opt.MaxItems})
 	if err != nil { // the archive is cut off
 		r.WellFormed = false
-		r.Warnings = append(r.Warnings, courant.Warning{Code: "truncated", Line: 1, Column: 1,
-			Text: "the document could not be read to its end: " + err.Error()})
+		unread(r, err)
+	}
+	afterArchive(r, f)
+	if len(body) > UsualFeed && readErr == nil {
+		r.Warnings = append(r.Warnings, courant.Warning{Code: "large-feed", Line: 1, Column: 1, Text: fmt.Sprintf(
+			"the feed has %d bytes; from the web one of up to %d is taken, unless robot.max_feed says otherwise; send fewer items at a time", len(body), UsualFeed)})
 	}
 	return Result{Reading: *r, Complete: readErr == nil}, readErr
+}
+
+// unread says why a document was not read to its end, in the warning that it is
+// cut off if there is one.
+func unread(r *courant.Reading, why error) {
+	if errors.Is(why, unpack.ErrDamaged) {
+		r.Warnings = append(r.Warnings, courant.Warning{Code: "bad-archive", Line: 1, Column: 1, Text: why.Error()})
+		return
+	}
+	text := "the document could not be read to its end: " + why.Error()
+	for i := range r.Warnings {
+		if w := &r.Warnings[i]; w.Code == "truncated" {
+			w.Text += "; " + text
+			return
+		}
+	}
+	r.Warnings = append(r.Warnings, courant.Warning{Code: "truncated", Line: 1, Column: 1, Text: text})
+}
+
+// afterArchive tells of what stands after the archive that a document came in.
+func afterArchive(r *courant.Reading, f *unpack.File) {
+	if f.Junk {
+		r.Warnings = append(r.Warnings, courant.Warning{Code: "bad-archive", Line: 1, Column: 1,
+			Text: "there is something after the archive that was ignored; remove it"})
+	}
 }
 
 // outlines are the feeds that a list of feeds names.

@@ -59,3 +59,33 @@ func TestAnArchiveThatIsCutOffGivesWhatIsThere(t *testing.T) {
 		t.Errorf("%d items, %+v, %v", len(r.Items), r.Warnings, err)
 	}
 }
+
+func TestADamagedArchiveIsNoTruncatedDocument(t *testing.T) {
+	item := `<item><link>https://a.example/</link><title>T</title></item>`
+	for format, text := range map[string]string{
+		"rss20": `<rss version="2.0"><channel>` + item + `</channel></rss>`,
+		"yml":   `<yml_catalog><shop><categories><category id="1">C</category></categories><offers><offer id="1"><name>N</name><categoryId>1</categoryId></offer></offers></shop></yml_catalog>`,
+	} {
+		packed := gz(text)
+		damaged := []byte(packed)
+		damaged[len(damaged)-8] ^= 1
+		for body, want := range map[string]string{packed: "", packed + "junk": "bad-archive", string(damaged): "bad-archive", packed[:len(packed)-4]: "truncated"} {
+			r, err := read.Read(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(body)), nil }, read.Options{})
+			var codes []string
+			for _, w := range r.Warnings {
+				codes = append(codes, w.Code)
+			}
+			if got := strings.Join(codes, " "); err != nil || r.Format != format || got != want || len(r.Items)+len(r.Offers) != 1 {
+				t.Errorf("%s: %q, want %q; %v", format, got, want, err)
+			}
+		}
+	}
+}
+
+func TestAFeedThatTheRobotWouldNotTakeIsTold(t *testing.T) {
+	text := `<rss version="2.0"><channel>` + strings.Repeat(" ", read.UsualFeed) + `<item><link>https://a.example/</link><title>T</title></item></channel></rss>`
+	r, err := read.Read(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, read.Options{})
+	if err != nil || len(r.Items) != 1 || len(r.Warnings) != 1 || r.Warnings[0].Code != "large-feed" || !r.WellFormed {
+		t.Errorf("%+v, %v", r.Warnings, err)
+	}
+}

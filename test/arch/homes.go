@@ -52,7 +52,7 @@ var homes = []home{
 		why: "reads our output as a browser does; never hostile input, for it is quadratic"},
 	{path: "golang.org/x/sync", at: []string{"internal/stage/media/picture"},
 		why: "a weighted semaphore: pictures share the memory, not the count"},
-	{path: "golang.org/x/text", at: []string{"internal/kit/charset", "internal/kit/markup"}, tests: true,
+	{path: "golang.org/x/text", at: []string{"cmd", "internal/kit/charset", "internal/kit/markup"}, tests: true,
 		why: "the character sets of the Web, Unicode normal forms"},
 	{path: "modernc.org/sqlite", at: []string{"internal/port/store/sqlite"},
 		why: "the store without a server, in pure Go"},

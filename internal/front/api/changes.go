@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/courant-platform/courant"
@@ -112,7 +111,7 @@ func (a *API) changes(w http.ResponseWriter, r *http.Request) (int, any, error) 
 	if err != nil {
 		return 0, nil, err
 	}
-	stream := strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+	stream := web.Prefers(r, "text/event-stream", "application/json")
 	if stream || q.wait > 0 {
 		if a.waiting.Add(1) > mostWaiting {
 			err = courant.Errorf(courant.Busy, "%d clients wait for changes already", mostWaiting)

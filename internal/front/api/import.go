@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"regexp"
 	"time"
 
@@ -26,15 +27,14 @@ type Imported struct {
 	New       bool   `json:"new"` // the source is
 }
 
-// importHost is where files have their addresses that came from no web server; no
-// such host can be (RFC 2606).
-const importHost = "http://import.invalid/"
+// importURL is where files have their addresses.
+const importURL = "http://" + courant.ImportHost + "/"
 
 // never is when a source is due that is not asked: the end of the year 9999.
 const never = 253402300799000
 
 var (
-	importName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+	importName   = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,99}$`)
 	importDigest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
@@ -47,7 +47,7 @@ func (a *API) importFile(w http.ResponseWriter, r *http.Request) (int, any, erro
 	name, digest, absence := q.Get("name"), q.Get("digest"), courant.Absence(q.Get("absence"))
 	switch {
 	case !importName.MatchString(name):
-		return 0, nil, courant.Errorf(courant.Invalid, "name: %q is no name of a source: letters, digits, dots and dashes", name)
+		return 0, nil, courant.Errorf(courant.Invalid, "name: %q is no name of a source: up to 100 letters, digits, dots and dashes", name)
 	case !importDigest.MatchString(digest):
 		return 0, nil, courant.Errorf(courant.Invalid, "digest: the SHA-256 of the file in hexadecimal is needed")
 	case absence != courant.AbsenceWithdraws && absence != courant.AbsenceKept:
@@ -67,6 +67,10 @@ func (a *API) importFile(w http.ResponseWriter, r *http.Request) (int, any, erro
 		return 0, nil, err
 	}
 	key, err := a.keepImport(r.Context(), fmt.Sprintf("body/%s/import-%d", a.Store.Now().UTC().Format("20060102t1504"), source.ID), r.Body, sum)
+	if err != nil && out.New { // what could not be taken leaves no source behind
+		_, gone := a.Remove(context.WithoutCancel(r.Context()), name, nil)
+		err = errors.Join(err, gone)
+	}
 	if err != nil {
 		return 0, nil, err
 	}
@@ -89,7 +93,7 @@ func (a *API) importSource(ctx context.Context, out *Imported, absence courant.A
 			return err
 		}
 		out.New = true
-		s = courant.Source{Name: out.Source, Kind: courant.KindFile, URL: importHost + out.Source, Trusted: true, Absence: absence, Added: tx.Now()}
+		s = courant.Source{Name: out.Source, Kind: courant.KindFile, URL: importURL + url.PathEscape(out.Source), Trusted: true, Absence: absence, Added: tx.Now()}
 		var b [8]byte
 		rand.Read(b[:]) // never fails
 		s.ID = int64(binary.BigEndian.Uint64(b[:]) >> 2)

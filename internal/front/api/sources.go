@@ -235,12 +235,27 @@ func (a *API) sources(_ http.ResponseWriter, r *http.Request) (int, any, error) 
 		return q.Rows(func(rows store.Rows) error {
 			var s SourceState
 			err := s.scan(rows)
-			s.Report = nil
+			s.Report = onlyError(s.Report)
 			out = append(out, s)
 			return err
 		}, listSources)
 	})
 	return http.StatusOK, out, err
+}
+
+// onlyError is what a list of sources says of a download that cannot be read.
+func onlyError(report json.RawMessage) json.RawMessage {
+	var r struct {
+		Error string `json:"error"`
+	}
+	if len(report) == 0 || json.Unmarshal(report, &r) == nil && r.Error == "" {
+		return nil
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil
+	}
+	return text
 }
 
 // source gives one, by its name, its id or its address.

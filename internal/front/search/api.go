@@ -239,7 +239,8 @@ type Found struct {
 	Conflicts    []shard.Conflict          `json:"category_conflicts,omitempty"`
 	Coverage     Coverage                  `json:"coverage"`
 	TookMS       float64                   `json:"took_ms"`
-	Experiment   string                    `json:"experiment"`
+	Experiment   string                    `json:"experiment"`      // and its arm, "" for none
+	Query        string                    `json:"query,omitempty"` // names this answer to POST /api/v1/clicks
 }
 
 // Coverage says how much of what matched was ranked, and why not all.
@@ -255,12 +256,22 @@ func (s *Search) api(w http.ResponseWriter, r *http.Request) {
 		web.Fail(w, r, s.Log, err)
 		return
 	}
+	arm := s.armOf(r.URL.Query().Get("user"))
+	q.Share = min(q.Share, arm.share)
 	found, err := s.Find(r.Context(), &q.Query)
 	if err != nil {
 		web.Fail(w, r, s.Log, err)
 		return
 	}
-	web.JSON(w, http.StatusOK, s.found(&q, &found))
+	out := s.found(&q, &found)
+	if out.Experiment = arm.String(); arm.user != "" {
+		s.exposed.add(arm)
+		if out.Query, err = s.sign(r.Context(), arm, r.URL.RawQuery, found.Hits[min(len(found.Hits), (q.Page-1)*q.K):]); err != nil {
+			web.Fail(w, r, s.Log, err)
+			return
+		}
+	}
+	web.JSON(w, http.StatusOK, out)
 }
 
 func (s *Search) found(q *request, r *Result) Found {

@@ -2,6 +2,7 @@ package search
 
 import (
 	"bufio"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -14,8 +15,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/klauspost/compress/gzip"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/search/shard"
@@ -48,7 +47,7 @@ func filled(b *testing.B) *Search {
 	for range 2 {
 		all.Go(func() {
 			for i := next.Add(1) - 1; int(i) < len(files); i = next.Add(1) - 1 {
-				if err := s.load(files[i], &ids, &spent); err != nil {
+				if err := s.index(files[i], &ids, &spent); err != nil {
 					b.Error(err)
 				}
 			}
@@ -78,8 +77,8 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// load puts a catalogue into the shards; one at a time changes a shard.
-func (s *Search) load(path string, ids, spent *atomic.Int64) error {
+// index puts a catalogue into the shards; one at a time changes a shard.
+func (s *Search) index(path string, ids, spent *atomic.Int64) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -116,13 +115,13 @@ func (s *Search) load(path string, ids, spent *atomic.Int64) error {
 
 var loading sync.Mutex
 
-// asked is a query of a log with its class.
-type asked struct {
+// askedOf is a query of a log with its class.
+type askedOf struct {
 	request
 	class string
 }
 
-func (s *Search) queries(b *testing.B) (all []asked) {
+func (s *Search) queries(b *testing.B) (all []askedOf) {
 	f, err := os.Open(os.Getenv("COURANT_QUERIES"))
 	if err != nil {
 		b.Skip("COURANT_QUERIES names no file")
@@ -146,7 +145,7 @@ func (s *Search) queries(b *testing.B) (all []asked) {
 		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
 			b.Fatal(err)
 		}
-		a := asked{class: q.Class}
+		a := askedOf{class: q.Class}
 		a.Query = shard.Query{Words: s.wordsOf(q.Text), Exact: true, Category: q.Category, Vendors: q.Filters.Vendor, Available: q.Filters.Available,
 			Region: q.Filters.Region, PriceMin: int64(math.Round(100 * q.Filters.PriceMin)), PriceMax: int64(math.Round(100 * q.Filters.PriceMax)),
 			Top: 48, Share: 1, Person: shard.Person{Segment: int(q.User.Segment), Budget: q.User.Budget, Thrift: q.User.Thrift, Haste: q.User.Haste}}
@@ -166,7 +165,7 @@ func (s *Search) queries(b *testing.B) (all []asked) {
 // the other: by class, and the largest category without a filter.
 func BenchmarkQuery(b *testing.B) {
 	s := filled(b)
-	byClass := map[string][]asked{}
+	byClass := map[string][]askedOf{}
 	for _, q := range s.queries(b) {
 		byClass[q.class] = append(byClass[q.class], q)
 		if len(q.Params)+len(q.Vendors) > 0 && q.class == "category" {
@@ -175,10 +174,10 @@ func BenchmarkQuery(b *testing.B) {
 	}
 	whole := shard.Query{Exact: true, Category: "1000", Top: 48, Share: 1, Person: shard.Person{Segment: 3, Budget: 0.5, Thrift: 0.2, Haste: 0.4}}
 	for _, share := range []float64{1, 0.5, 0.1} {
-		q := asked{}
+		q := askedOf{}
 		q.Query = whole
 		q.Share = share
-		byClass[fmt.Sprintf("category 1000, share %v", share)] = []asked{q}
+		byClass[fmt.Sprintf("category 1000, share %v", share)] = []askedOf{q}
 	}
 	for _, class := range slices.Sorted(func(yield func(string) bool) {
 		for c := range byClass {

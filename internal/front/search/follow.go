@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"strconv"
@@ -16,7 +17,9 @@ import (
 
 // follower is how far the change feed has been followed.
 type follower struct {
-	after int64
+	after    int64
+	kept     int64 // how far the snapshots go
+	restored bool  // or found to be of no use
 }
 
 const changesAtOnce = 1000
@@ -38,14 +41,18 @@ type change struct {
 
 // catchUp brings the index up to the newest change.
 func (s *Search) catchUp(ctx context.Context) error {
+	if s.Dir != "" && !s.follower.restored {
+		if err := s.Store.Read(ctx, s.restore); err != nil {
+			return err
+		}
+		s.follower.restored = true
+	}
 	for ctx.Err() == nil {
 		changes, err := s.readChanges(ctx)
 		if err != nil || len(changes) == 0 {
 			return err
 		}
-		if err := s.apply(changes); err != nil {
-			return err
-		}
+		s.apply(changes)
 		if len(changes) < changesAtOnce {
 			return nil
 		}
@@ -70,24 +77,17 @@ func (s *Search) readChanges(ctx context.Context) (changes []change, err error) 
 const decoders = 2
 
 // apply gives each change to its shard.
-func (s *Search) apply(changes []change) error {
-	docs, errs := make([]shard.Doc, len(changes)), make([]error, decoders)
+func (s *Search) apply(changes []change) {
+	docs := make([]shard.Doc, len(changes))
 	var all sync.WaitGroup
 	for w := range decoders {
 		all.Go(func() {
-			for i := w; i < len(changes) && errs[w] == nil; i += decoders {
-				if c := &changes[i]; !c.withdrawn {
-					docs[i], errs[w] = s.doc(c)
-				}
+			for i := w; i < len(changes); i += decoders {
+				s.read(&changes[i], &docs[i])
 			}
 		})
 	}
 	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
 	last := changes[len(changes)-1].number
 	for n := range s.shards {
 		all.Go(func() {
@@ -105,7 +105,18 @@ func (s *Search) apply(changes []change) error {
 	}
 	all.Wait()
 	s.follower.after = last
-	return nil
+}
+
+// read reads a document. One that cannot be read is not found; the others are.
+func (s *Search) read(c *change, d *shard.Doc) {
+	if c.withdrawn {
+		return
+	}
+	var err error
+	if *d, err = s.doc(c); err != nil {
+		s.Log.Warn("a page cannot be found by the search", "url", c.address, "error", err)
+		c.withdrawn = true
+	}
 }
 
 // shardOf is where a document belongs: the offers of one model are together.
@@ -135,9 +146,7 @@ func (s *Search) doc(c *change) (d shard.Doc, err error) {
 			text = markup.Text(doc.Item.Summary)
 		}
 		d.Words, d.Length = c.title+"\n"+text, len(text)
-		if c.twin != 0 {
-			d.Group = "twin " + strconv.FormatInt(c.twin, 10)
-		}
+		d.Group = strconv.FormatInt(cmp.Or(c.twin, c.page), 10)
 		return d, nil
 	}
 	s.offer(&d, doc.Whole())

@@ -16,6 +16,7 @@ import (
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/search/shard"
 	"github.com/courant-platform/courant/internal/front/search/words"
+	"github.com/courant-platform/courant/internal/kit/degrade"
 	"github.com/courant-platform/courant/internal/kit/gbdt"
 )
 
@@ -28,6 +29,7 @@ type Result struct {
 	Shards         []Report
 	Share          float64
 	Took           time.Duration
+	CPU            time.Duration // of all shards
 }
 
 // Report is what one shard says of its part.
@@ -47,26 +49,55 @@ const fewFound = 8
 // Find asks all shards.
 func (s *Search) Find(ctx context.Context, q *shard.Query) (Result, error) {
 	began := time.Now()
-	r := s.ask(ctx, q)
-	if len(q.Words) > 0 && !q.Exact && r.Total+r.Relaxed < fewFound {
+	t, err := s.admit(ctx, q)
+	if err != nil {
+		return Result{}, err
+	}
+	together := s.load.gate.Report().InFlight > 1 // then other queries use the other cores
+	r := s.ask(q, !together)
+	if len(q.Words) > 0 && !q.Exact && r.Total+r.Relaxed < fewFound && s.flags.Bool(flagNear, false, false, true) {
 		near := *q
 		near.Near = true
-		r = s.ask(ctx, &near)
+		cpu := r.CPU
+		r = s.ask(&near, !together)
+		r.CPU += cpu
+	}
+	for i := range r.Shards {
+		if r.Shards[i].ShareUsed < 1 {
+			r.Shards[i].Reason = string(t.Reason)
+		}
 	}
 	r.Took = time.Since(began)
+	s.done(&t, q, &r)
 	return r, ctx.Err()
 }
 
-// ask asks all shards at once and puts their answers together.
-func (s *Search) ask(_ context.Context, q *shard.Query) (r Result) {
-	answers := make([]shard.Answer, len(s.shards))
-	var all sync.WaitGroup
-	for i := range s.shards[1:] {
-		all.Go(func() { answers[i+1] = s.shards[i+1].Ask(q) })
+// ask asks all shards, at once or one after the other, and puts their answers
+// together.
+func (s *Search) ask(q *shard.Query, atOnce bool) Result {
+	answers, took := make([]shard.Answer, len(s.shards)), make([]time.Duration, len(s.shards))
+	one := func(i int) {
+		began := time.Now()
+		answers[i] = s.shards[i].Ask(q)
+		took[i] = time.Since(began)
 	}
-	answers[0] = s.shards[0].Ask(q)
+	var all sync.WaitGroup
+	for i := range s.shards {
+		if atOnce && i > 0 {
+			all.Go(func() { one(i) })
+		}
+	}
+	for i := range s.shards {
+		if !atOnce || i == 0 {
+			one(i)
+		}
+	}
 	all.Wait()
-	return merge(q, answers)
+	r := merge(q, answers)
+	for _, t := range took {
+		r.CPU += t
+	}
+	return r
 }
 
 // merge puts the answers of shards together. Scores are of one model, so that the
@@ -90,7 +121,7 @@ func merge(q *shard.Query, answers []shard.Answer) (r Result) {
 			r.Facets.Add(a.Facets)
 		}
 		r.Shards = append(r.Shards, Report{Shard: i, Matched: a.Matched, Considered: a.Considered, Scored: a.Scored,
-			ShareAsked: q.Share, ShareUsed: a.ShareUsed, Reason: reason(a.ShareUsed)})
+			ShareAsked: q.Share, ShareUsed: a.ShareUsed, Reason: string(degrade.None)})
 		for _, c := range a.Conflicts {
 			if !slices.Contains(r.Conflicts, c) {
 				r.Conflicts = append(r.Conflicts, c)
@@ -108,14 +139,6 @@ func merge(q *shard.Query, answers []shard.Answer) (r Result) {
 	})
 	r.Hits = r.Hits[:min(len(r.Hits), q.Top)]
 	return r
-}
-
-// reason says why a shard ranked less than all.
-func reason(used float64) string {
-	if used < 1 {
-		return "asked"
-	}
-	return "none"
 }
 
 // wordsOf are the words of a text that ask for something.

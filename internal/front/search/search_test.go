@@ -34,23 +34,33 @@ type world struct {
 
 func open(t *testing.T, c search.Config) *world {
 	t.Helper()
-	w := &world{t: t, store: storetest.Memory(t), mux: http.NewServeMux()}
-	s := &search.Search{Store: w.store, Config: c, RegionParam: "Regions", Metrics: obs.New(), Log: slog.New(slog.DiscardHandler)}
+	w := &world{t: t, store: storetest.Memory(t)}
+	w.exec(`INSERT INTO sources (id, name, kind, url, host, title, trusted, added) VALUES (1, 'shop', 'catalog', 'http://a.example/', 'a.example', '', FALSE, 1)`)
+	stop := w.run(c, "")
+	t.Cleanup(stop)
+	return w
+}
+
+// run starts a search over the store; it is stopped by what comes back.
+func (w *world) run(c search.Config, dir string) (stop func()) {
+	t := w.t
+	t.Helper()
+	w.mux = http.NewServeMux()
+	s := &search.Search{Dir: dir, Store: w.store, Config: c, RegionParam: "Regions", Metrics: obs.New(), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Guard: func(next http.Handler) http.HandlerFunc { return next.ServeHTTP }}
 	if err := s.Open(); err != nil {
 		t.Fatal(err)
 	}
 	s.Register(w.mux)
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
-	t.Cleanup(func() {
+	return func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-	})
-	w.exec(`INSERT INTO sources (id, name, kind, url, host, title, trusted, added) VALUES (1, 'shop', 'catalog', 'http://a.example/', 'a.example', '', FALSE, 1)`)
-	return w
+	}
 }
 
 func (w *world) exec(query string, args ...any) {
@@ -72,11 +82,19 @@ func (w *world) put(id int64, doc courant.Document) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.exec(`INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture, published, updated, fetched, stored, printed, change)
-		VALUES ($1, $2, $3, $4, 1, 3, 1, $5, $1, 1, $6, $7, '', $8, 0, 0, 5000, 1, $9)
-		ON CONFLICT (url) DO UPDATE SET withdrawn = excluded.withdrawn, title = excluded.title, change = excluded.change`,
-		key[:], id, doc.URL, link.Host(doc.URL), doc.Item.Withdrawn, doc.Item.Title, doc.Item.Language, store.Millis(doc.Item.Published.Time), w.change)
-	w.exec(`INSERT INTO bodies (page, document, html) VALUES ($1, $2, $3) ON CONFLICT (page) DO UPDATE SET document = excluded.document`, id, content, []byte{})
+	err = w.store.Write(w.t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Exec(`INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture, published, updated, fetched, stored, printed, change)
+			VALUES ($1, $2, $3, $4, 1, 3, 1, $5, $1, 1, $6, $7, '', $8, 0, 0, 5000, 1, $9)
+			ON CONFLICT (url) DO UPDATE SET withdrawn = excluded.withdrawn, title = excluded.title, change = excluded.change`,
+			key[:], id, doc.URL, link.Host(doc.URL), doc.Item.Withdrawn, doc.Item.Title, doc.Item.Language, store.Millis(doc.Item.Published.Time), w.change)
+		if err == nil {
+			_, err = tx.Exec(`INSERT INTO bodies (page, document, html) VALUES ($1, $2, $3) ON CONFLICT (page) DO UPDATE SET document = excluded.document`, id, content, []byte{})
+		}
+		return err
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 func offer(id int, name, price string, params ...courant.Param) courant.Document {
@@ -201,4 +219,34 @@ func TestThePageShowsHitsWithMarksAndFacets(t *testing.T) {
 			t.Errorf("%s: the page lacks %q:\n%s", query, want, text)
 		}
 	}
+}
+
+func TestARestartGoesOnFromTheSnapshot(t *testing.T) {
+	w, dir, c := &world{t: t, store: storetest.Memory(t)}, t.TempDir(), search.Defaults()
+	c.Shards = 2
+	stop := w.run(c, dir)
+	for i := range 1200 {
+		w.put(int64(i+1), offer(i+1, "Kettle", "100"))
+	}
+	w.find("text=kettle", 1200)
+	stop()
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) != 2 {
+		t.Fatalf("kept %v, %v", files, err)
+	}
+	w.exec(`UPDATE bodies SET document = $1 WHERE page = 5`, []byte{1}) // cannot be read again
+	w.put(2000, offer(2000, "Kettle", "100"))
+	stop = w.run(c, dir)
+	w.find("text=kettle", 1201)
+	stop()
+	if err := os.WriteFile(files[0], []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stop = w.run(c, dir)
+	w.find("text=kettle", 1200)
+	stop()
+	w.exec(`DELETE FROM pages WHERE change > 10`)
+	stop = w.run(c, dir)
+	w.find("text=kettle", 9)
+	stop()
 }

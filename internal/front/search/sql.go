@@ -5,6 +5,21 @@ const (
 	FROM pages p LEFT JOIN bodies b ON b.page = p.id LEFT JOIN sources s ON s.id = p.source
 	WHERE p.change > $1 ORDER BY p.change LIMIT $2`
 
+	changeBounds = `SELECT COALESCE((SELECT number FROM counts WHERE name = 'forgotten'), 0), COALESCE(MAX(n), 0)
+		FROM (SELECT MAX(change) AS n FROM pages UNION ALL SELECT number FROM counts) AS given`
+
+	putSecret  = `INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`
+	readSecret = `SELECT value FROM secrets WHERE name = $1`
+	addExposed = `INSERT INTO exposures (experiment, arm, day, queries) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (experiment, arm, day) DO UPDATE SET queries = exposures.queries + excluded.queries`
+	putClicks = `INSERT INTO clicks (query, at, experiment, arm, person, asked, shown, clicked, ordered, clicks, orders)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+		ON CONFLICT (query) DO UPDATE SET clicked = excluded.clicked, ordered = excluded.ordered, clicks = excluded.clicks, orders = excluded.orders`
+	readClicked = `SELECT clicked, ordered FROM clicks WHERE query = $1 /*lock*/`
+	sumExposed  = `SELECT experiment, arm, CAST(SUM(queries) AS BIGINT) FROM exposures GROUP BY experiment, arm`
+	sumClicks   = `SELECT experiment, arm, SUM(clicks), SUM(clicks * clicks), SUM(orders), SUM(orders * orders) FROM clicks
+		WHERE experiment <> '' GROUP BY experiment, arm`
+
 	readPicture = `SELECT picture FROM pages WHERE id = $1`
 	readBody    = `SELECT document FROM bodies WHERE page = $1`
 )

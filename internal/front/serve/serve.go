@@ -89,7 +89,9 @@ func (s *Serve) page(w http.ResponseWriter, r *http.Request) {
 	h.Set("Etag", tag)
 	h.Set("Vary", "Accept-Encoding")
 	h.Set("Cache-Control", keep)
-	h.Set("Link", "<"+p.address+`>; rel="canonical"`)
+	if link.Host(p.address) != courant.ImportHost {
+		h.Set("Link", "<"+p.address+`>; rel="canonical"`)
+	}
 	if web.Matches(r, tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return

@@ -269,6 +269,23 @@ func TestTheNewestPagesAreListedWithoutTheWithdrawn(t *testing.T) {
 	}
 }
 
+func TestTheAddressOfAFileIsNotShown(t *testing.T) {
+	w := open(t)
+	if err := w.store.Write(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Exec(`INSERT INTO sources (id, name, kind, url, host, title, trusted, added) VALUES (1, 'shop-one', 'file', 'http://import.invalid/shop-one', 'import.invalid', '', TRUE, 1)`)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w.page(1, "http://import.invalid/shop-one?offer=1", "Cup", false)
+	if text := read(t, w.get("/")); !strings.Contains(text, "<small>shop-one · ") || strings.Contains(text, "<small>import") {
+		t.Errorf("listed as %s", text)
+	}
+	if r := w.get("/page?url=http://import.invalid/shop-one?offer=1"); r.StatusCode != 200 || r.Header.Get("Link") != "" {
+		t.Errorf("%d, %v", r.StatusCode, r.Header)
+	}
+}
+
 func TestAPictureIsServedForEver(t *testing.T) {
 	w := open(t)
 	file := courant.PictureFile(strings.Repeat("0a", 32), 640, "image/png")

@@ -18,12 +18,13 @@ import (
 
 // Decode returns body as UTF-8, the name that WHATWG gives to what the bytes
 // really are, in lower case, and whether that differs from what was declared
-// (UTF-8 if nothing was) or bytes had to be replaced. The order is: byte order mark, charset of
+// (UTF-8 if nothing was), bytes had to be replaced, or characters were dropped. The order is: byte order mark, charset of
 // contentType, declaration in the text, the bytes themselves.
 func Decode(body []byte, contentType string) (text []byte, name string, healed bool) {
 	if name, skip := mark(body); name != "" {
 		text, bad := convert(body[skip:], name)
-		return legal(text), name, bad
+		text, dropped := legal(text)
+		return text, name, bad || dropped || contradicts(text, contentType, name)
 	}
 	declared := label(contentType)
 	if declared == "" {
@@ -34,7 +35,33 @@ func Decode(body []byte, contentType string) (text []byte, name string, healed b
 	if !sound {
 		text, bad = convert(body, name)
 	}
-	return legal(text), name, bad || name != declared && (declared != "" || name != "utf-8")
+	text, dropped := legal(text)
+	return text, name, bad || dropped || name != declared && (declared != "" || name != "utf-8")
+}
+
+// contradicts says whether a document whose bytes tell that it is in a form of
+// UTF-16 or UTF-32 declares to be anything else. head is its beginning, decoded.
+func contradicts(head []byte, contentType, name string) bool {
+	declared := label(contentType)
+	if declared == "" {
+		head = head[:min(len(head), declarationWindow)]
+		if declared = declaration(head); !bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("<?xml")) {
+			return false // a meta element means nothing here
+		}
+	}
+	const family = len("utf-16")
+	return name != "utf-8" && declared != "" && declared[:min(len(declared), family)] != name[:family]
+}
+
+// Contradicts says of the beginning of a document that is given to Stream what
+// Decode would say of all of it: that it is UTF-16 or UTF-32 and declares another.
+func Contradicts(head []byte, contentType string) bool {
+	name, skip := mark(head)
+	if name == "" || name == "utf-8" {
+		return false
+	}
+	text, _ := convert(head[skip:], name)
+	return contradicts(text, contentType, name)
 }
 
 // mark recognises a byte order mark, or the zero bytes of UTF-16 and UTF-32
@@ -208,12 +235,12 @@ func codec(name string) encoding.Encoding {
 }
 
 // legal drops what XML forbids: controls, U+FFFE, U+FFFF, and stray byte order
-// marks at the beginning.
-func legal(b []byte) []byte {
+// marks at the beginning, which alone is not said.
+func legal(b []byte) (text []byte, dropped bool) {
 	b = bytes.TrimPrefix(b, []byte("\uFEFF"))
 	first := illegal(b)
 	if first < 0 {
-		return b
+		return b, false
 	}
 	out := append(make([]byte, 0, len(b)), b[:first]...)
 	for b = b[first:]; len(b) > 0; {
@@ -231,7 +258,7 @@ func legal(b []byte) []byte {
 			b = b[n:]
 		}
 	}
-	return out
+	return out, true
 }
 
 // illegal returns the place of the first illegal character, or -1. It looks at

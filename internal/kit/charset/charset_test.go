@@ -19,6 +19,11 @@ import (
 
 const russian = "Городской совет принял новый бюджет, Ёжик в тумане"
 
+func utf16le(text string) string {
+	out, _ := unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewEncoder().String(text)
+	return out
+}
+
 func TestTheBytesDecideWhatADocumentIs(t *testing.T) {
 	cp1251, _ := charmap.Windows1251.NewEncoder().String(russian)
 	koi8, _ := charmap.KOI8R.NewEncoder().String(russian)
@@ -54,7 +59,11 @@ func TestTheBytesDecideWhatADocumentIs(t *testing.T) {
 		{"UTF-16 declared in vain", russian, "text/xml; charset=utf-16", russian, "utf-8", true},
 		{"a few bad bytes", russian + "\xff", "", russian + "\uFFFD", "utf-8", true},
 		{"an unknown name", russian, "text/xml; charset=nonsense", russian, "utf-8", false},
-		{"controls", "a\x00b\x1f\tc\uFFFE\uFFFFd\x7f", "", "ab\tcd\x7f", "utf-8", false},
+		{"controls", "a\x00b\x1f\tc\uFFFE\uFFFFd\x7f", "", "ab\tcd\x7f", "utf-8", true},
+		{"UTF-16 that declares another", "\xff\xfe" + utf16le(`<?xml version="1.0" encoding="windows-1251"?><a/>`), "", `<?xml version="1.0" encoding="windows-1251"?><a/>`, "utf-16le", true},
+		{"UTF-16 that HTTP calls another", "\xff\xfe" + utf16, "text/xml; charset=utf-8", "<a>" + russian, "utf-16le", true},
+		{"UTF-16 that says so", "\xff\xfe" + utf16le(`<?xml version="1.0" encoding="UTF-16"?><a/>`), "", `<?xml version="1.0" encoding="UTF-16"?><a/>`, "utf-16le", false},
+		{"UTF-32 that declares UTF-8", utf32be, "text/xml; charset=utf-8", "<a>" + russian, "utf-32be", true},
 		{"nothing", "", "", "", "utf-8", false},
 	} {
 		text, name, healed := charset.Decode([]byte(c.body), c.contentType)

@@ -276,6 +276,9 @@ func (c *control) contacts(kind, tag string) (before, after string, filled bool)
 // original is a link to the page at its site, or the site's name once there are
 // many.
 func (c *control) original() string {
+	if c.page == "" {
+		return "its site"
+	}
 	host := escape(link.Host(c.page))
 	if c.links++; c.links > mostLinks {
 		return host
@@ -318,7 +321,7 @@ var networks = []struct{ name, to, label string }{
 
 // share links to the networks' own pages for sharing an address.
 func (c *control) share(wanted string) string {
-	if c.links += len(networks); c.links > mostLinks {
+	if c.links += len(networks); c.links > mostLinks || c.page == "" {
 		return ""
 	}
 	out := ""

@@ -3,6 +3,7 @@
 package light
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -65,6 +66,19 @@ func Keys(images []string, f func(key [16]byte) error) error {
 	return nil
 }
 
+// original is where the page comes from, "" if that is nowhere on the web. Of an
+// offer it is its own address, for the page's may be made of the catalogue's.
+func original(d *courant.Document) string {
+	url := d.URL
+	if d.Offer != nil && link.Host(d.Item.Link) != "" {
+		url = d.Item.Link
+	}
+	if link.Host(url) == courant.ImportHost {
+		return ""
+	}
+	return url
+}
+
 // view is what the template sees.
 type view struct {
 	Style, More         template.HTML
@@ -95,9 +109,10 @@ func Render(w io.Writer, p Page) (picture string, err error) {
 	item := p.Document.Item
 	v := view{
 		Style: look.Style(), Language: item.Language, Direction: direction(item.Language),
-		Title: item.Title, URL: p.Document.URL, Host: link.Host(p.Document.URL), Authors: names(item.Authors),
+		Title: item.Title, URL: original(&p.Document), Authors: names(item.Authors),
 		Crumbs: item.Breadcrumbs, Related: item.Related,
 	}
+	v.Host = cmp.Or(link.Host(v.URL), p.SourceName)
 	v.Site = v.Host
 	if p.Foreign {
 		v.Foreign = p.SourceName
@@ -166,7 +181,7 @@ func (p Page) body(v *view) (template.HTML, *shown) {
 	if text == "" {
 		text = p.Document.Item.Summary
 	}
-	html, found := controls(withoutTitle(c.Clean(text), p.Document.Item.Title), p.Document.URL)
+	html, found := controls(withoutTitle(c.Clean(text), p.Document.Item.Title), v.URL)
 	if found {
 		v.More = look.More()
 	}

@@ -45,7 +45,7 @@ func (p Page) product() *product {
 	v := &product{Currency: o.Currency, From: o.PriceFrom, Available: o.Available, Vendor: o.Vendor,
 		Category: o.Category, Notes: o.SalesNotes, Params: o.Params, Details: details(o), Codes: codes(o),
 		Delivery: ways(o.DeliveryOptions, o.Delivery, o.Currency, "Delivery"), Pickup: ways(o.PickupOptions, o.Pickup, o.Currency, "Pickup")}
-	if link.Host(o.URL) != "" {
+	if host := link.Host(o.URL); host != "" && host != courant.ImportHost {
 		v.Shop = o.URL
 	}
 	for _, url := range o.Pictures {

@@ -36,6 +36,26 @@ func TestAProductHasItsPage(t *testing.T) {
 	}
 }
 
+func TestReadersAreSentToTheShopAndNeverToTheFile(t *testing.T) {
+	made := "http://import.invalid/shop?offer=2"
+	for own, want := range map[string]string{
+		"https://a.example/p#2":     `The original is at <a href="https://a.example/p#2" rel="noopener">https://a.example/p#2</a>.`,
+		"":                          "From a file",
+		"http://import.invalid/p/2": "From a file",
+		"javascript:x":              "From a file",
+	} {
+		html, _ := render(t, courant.DocumentOf(made, 1, &courant.Offer{ID: "2", URL: own, Name: "Cup", Price: "1"}))
+		if !strings.Contains(html, want) || strings.Contains(html, "import.invalid") || strings.Contains(html, "canonical") != (own == "https://a.example/p#2") {
+			t.Errorf("%q:\n%s", own, html[strings.Index(html, "</style>"):])
+		}
+	}
+	html, _ := render(t, courant.Document{URL: "http://import.invalid/feed/1", Item: courant.Item{Title: "One", Summary: "<p>One</p>" +
+		`<div data-widget="form"><div data-widget="field" data-type="input"></div></div><div data-widget="share" data-network="vkontakte"></div>`}})
+	if strings.Contains(html, "import.invalid") || strings.Contains(html, "Read the whole") {
+		t.Error(html[strings.Index(html, "</style>"):])
+	}
+}
+
 func TestTextsOfAnOfferStayText(t *testing.T) {
 	evil := `"><script>x</script><b onclick=x>`
 	o := courant.Offer{ID: evil, URL: "javascript:x", Name: evil, Price: "1", Currency: evil, Vendor: evil, Category: []string{evil}, SalesNotes: evil, Availability: evil,

@@ -3,6 +3,7 @@ package markup
 import (
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/courant-platform/courant/internal/kit/charref"
 )
@@ -59,8 +60,14 @@ func (c *Cleaner) href() bool {
 	if !ok {
 		return false
 	}
+	kind, _ := c.scan.lookupAttr("data-widget")
+	widget := kind == "button" || kind == "contact"
 	url := c.address(raw)
-	if url == "" {
+	switch {
+	case url != "":
+	case widget:
+		url = reach(raw)
+	default:
 		url = contact(raw)
 	}
 	if url != "" && c.Link != nil {
@@ -70,7 +77,7 @@ func (c *Cleaner) href() bool {
 		return false
 	}
 	c.put("href", url)
-	if kind, ok := c.scan.lookupAttr("data-widget"); ok && (kind == "button" || kind == "contact") {
+	if widget {
 		c.ownWidget(kind)
 	}
 	return true
@@ -100,6 +107,41 @@ func contact(raw string) string {
 		}
 	}
 	return raw
+}
+
+// reach is contact for what a widget offers: exactly one mail address or number,
+// and nothing that says what is to be sent there.
+func reach(raw string) string {
+	scheme, to, _ := strings.Cut(strings.TrimSpace(raw), ":")
+	switch lower(scheme) {
+	case "mailto":
+		if isMail(to) {
+			return "mailto:" + to
+		}
+	case "tel":
+		to = strings.ReplaceAll(to, " ", "")
+		if strings.Trim(to, "0123456789+-()") == "" && strings.ContainsAny(to, "0123456789") && len(to) <= maxPhone {
+			return "tel:" + to
+		}
+	}
+	return ""
+}
+
+const (
+	maxMail  = 254
+	maxPhone = 40
+)
+
+// isMail says whether text is one mail address, in the letters that all programs
+// take for its own.
+func isMail(text string) bool {
+	name, host, ok := strings.Cut(text, "@")
+	if !ok || name == "" || host == "" || len(text) > maxMail || strings.Contains(host, "@") {
+		return false
+	}
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return r <= ' ' || r == 0x7f || strings.ContainsRune(`:?&,;%<>"'()[]\/#`, r) || unicode.IsSpace(r)
+	})
 }
 
 // put writes an attribute.

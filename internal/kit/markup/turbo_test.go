@@ -220,3 +220,42 @@ func TestTheSamplesOfTurboPages(t *testing.T) {
 		t.Error("a second cleaning changes it")
 	}
 }
+
+func TestAButtonReachesOneAddressAndNoMore(t *testing.T) {
+	for to, want := range map[string]string{
+		"mailto:a@b.example":                                "mailto:a@b.example",
+		"MAILTO: a@b.example":                               "",
+		"mailto:a@b.example?bcc=c@d.example":                "",
+		"mailto:a@b.example&cc=c@d.example":                 "",
+		"mailto:a@b.example,c@d.example":                    "",
+		"mailto:a@b.example%2Cc@d.example":                  "",
+		"mailto:mailto:a@b.example":                         "",
+		"mailto:javascript:a@b.example":                     "",
+		"mailto:a":                                          "",
+		"mailto:@b.example":                                 "",
+		"mailto:" + strings.Repeat("a", 300) + "@b.example": "",
+		"tel:+7 (495) 123-45-67":                            "tel:+7(495)123-45-67",
+		"tel:*21*123%23":                                    "",
+		"tel:+7;ext=1":                                      "",
+		"tel:+7?x":                                          "",
+		"tel:":                                              "",
+		"tel:--":                                            "",
+		"sms:+7":                                            "",
+	} {
+		href := ` href="` + want + `"`
+		button, again := clean(`<button formaction="`+to+`">B</button>`), clean(`<a href="`+to+`" data-widget="button">B</a>`)
+		if got := strings.Contains(button, href); got != (want != "") || want == "" && strings.Contains(button+again, "href") {
+			t.Errorf("%s: %s, %s", to, button, again)
+		}
+		mail, ok := strings.CutPrefix(to, "mailto:")
+		if got := clean(`<button data-send-to="` + mail + `">B</button>`); ok && strings.Contains(got, "href") != (want != "") {
+			t.Errorf("send to %s: %s", mail, got)
+		}
+		if got := clean(`<form data-type="callback" data-send-to="` + mail + `"></form>`); ok && strings.Contains(got, "data-to") != (want != "") {
+			t.Errorf("call back %s: %s", mail, got)
+		}
+	}
+	if got := clean(`<a href="mailto:a@b.example?subject=x">B</a>`); !strings.Contains(got, "subject=x") {
+		t.Errorf("a link of the text: %s", got)
+	}
+}

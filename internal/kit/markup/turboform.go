@@ -11,7 +11,7 @@ func (c *Cleaner) turboButton(name, to string) bool {
 	label := s.attr("text")
 	url := c.address(to)
 	if url == "" {
-		url = contact(to)
+		url = reach(to)
 	}
 	if url != "" && c.Link != nil {
 		url = c.Link(url)
@@ -64,11 +64,11 @@ func (c *Cleaner) contact(kind, to string) {
 	url := c.address(to)
 	switch {
 	case strings.Contains(to, ":") && url == "":
-		url = contact(to)
+		url = reach(to)
 	case kind == "call" && !strings.Contains(to, ":"):
-		url = contact("tel:" + strings.ReplaceAll(to, " ", ""))
-	case kind == "mail" && strings.Contains(to, "@") && !strings.Contains(to, ":"):
-		url = contact("mailto:" + to)
+		url = reach("tel:" + to)
+	case kind == "mail" && !strings.Contains(to, ":"):
+		url = reach("mailto:" + to)
 	}
 	if url != "" && c.Link != nil {
 		url = c.Link(url)

@@ -91,7 +91,7 @@ func (c *Cleaner) data(name, value string) string {
 	case "type":
 		return strings.ToLower(onlyLetters(value))
 	case "to":
-		if !strings.Contains(value, "@") || strings.ContainsAny(value, " <>\"'?&\n") || len(value) > 320 {
+		if !isMail(value) {
 			return ""
 		}
 		return value

@@ -20,11 +20,13 @@ type Set struct {
 	mu       sync.RWMutex
 	counters map[string]*prometheus.CounterVec
 	times    map[string]*prometheus.HistogramVec
+	gauges   map[string]prometheus.Gauge
 }
 
 // New is a Set with the process's own metrics in it.
 func New() *Set {
-	s := &Set{registry: prometheus.NewRegistry(), counters: map[string]*prometheus.CounterVec{}, times: map[string]*prometheus.HistogramVec{}}
+	s := &Set{registry: prometheus.NewRegistry(), counters: map[string]*prometheus.CounterVec{}, times: map[string]*prometheus.HistogramVec{},
+		gauges: map[string]prometheus.Gauge{}}
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return s
 }
@@ -42,6 +44,22 @@ func (s *Set) Add(name string, n float64, labels ...string) {
 		c = s.counter(name, names)
 	}
 	c.WithLabelValues(values...).Add(n)
+}
+
+// Gauge gives a gauge its value.
+func (s *Set) Gauge(name string, value float64) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g, ok := s.gauges[name]
+	if !ok {
+		g = prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: name})
+		s.registry.MustRegister(g)
+		s.gauges[name] = g
+	}
+	g.Set(value)
 }
 
 // Observe notes how long something took.

@@ -10,6 +10,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
@@ -23,10 +24,16 @@ const (
 	peekSize  = 64 << 10
 )
 
-// File is an open document, unpacked. Packed says that it came in an archive.
+// ErrDamaged ends a document that is whole, but whose archive says that it was
+// another one.
+var ErrDamaged = errors.New("the checksum of the archive is not that of its contents: it was damaged on its way")
+
+// File is an open document, unpacked. Packed says that it came in an archive, Junk,
+// once it has been read, that something stands after that.
 type File struct {
 	*bufio.Reader
 	Packed bool
+	Junk   bool
 	limit  *limit
 	close  []func()
 }
@@ -55,7 +62,7 @@ func Open(src io.Reader, most int64) (*File, error) {
 			inner, err = f.gunzip()
 		case bytes.HasPrefix(magic, []byte("\x28\xb5\x2f\xfd")):
 			inner, err = f.unzstd()
-		case bytes.HasPrefix(magic, []byte("PK\x03\x04")):
+		case bytes.HasPrefix(magic, []byte("PK\x03\x04")), bytes.HasPrefix(magic, []byte("PK\x05\x06")):
 			inner, err = f.unzip(src)
 		default:
 			inner, err = nil, nil
@@ -88,7 +95,52 @@ func (f *File) gunzip() (io.Reader, error) {
 	if err != nil {
 		return nil, courant.Errorf(courant.Invalid, "malformed: the gzip archive is broken: %w", err)
 	}
-	return z, nil
+	z.Multistream(false)
+	return &members{file: f, src: f.Reader, gzip: z}, nil
+}
+
+// members reads the members of a gzip archive as one document.
+type members struct {
+	file *File
+	src  *bufio.Reader
+	gzip *gzip.Reader
+}
+
+func (m *members) Read(b []byte) (int, error) {
+	for {
+		n, err := m.gzip.Read(b)
+		var corrupt flate.CorruptInputError
+		switch {
+		case errors.Is(err, gzip.ErrChecksum):
+			return n, ErrDamaged
+		case errors.As(err, &corrupt):
+			return n, courant.Errorf(courant.Invalid, "malformed: the gzip archive is broken: %w", err)
+		case errors.Is(err, io.EOF):
+			err = m.next()
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+}
+
+// next goes on to the next member; what is none stands after the archive.
+func (m *members) next() error {
+	magic, err := m.src.Peek(2)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return err
+	case len(magic) == 0:
+		return io.EOF
+	case string(magic) != "\x1f\x8b":
+		m.file.Junk = true
+		return io.EOF
+	}
+	if err := m.gzip.Reset(m.src); err != nil {
+		return err
+	}
+	m.gzip.Multistream(false)
+	return nil
 }
 
 func (f *File) unzstd() (io.Reader, error) {

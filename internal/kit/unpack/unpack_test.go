@@ -83,7 +83,8 @@ func TestWhatCannotBeUnpackedSaysWhy(t *testing.T) {
 		{[]byte("\x1f\x8b nonsense"), "malformed: the gzip archive is broken"},
 		{[]byte("PK\x03\x04 nonsense"), "malformed: the zip archive is broken"},
 		{zipped(t, "a.xml", "b.xml"), "malformed: the zip archive holds several files"},
-		{zipped(t), ""},
+		{zipped(t), "empty: the zip archive holds no file"},
+		{append(gz([]byte("<a/>"))[:10], 0xff, 0xff, 0xff, 0xff), "malformed: the gzip archive is broken"},
 		{gz(make([]byte, 101)), "too_large: more than 100 bytes"},
 		{gz(make([]byte, 100)), ""},
 	} {
@@ -95,5 +96,35 @@ func TestWhatCannotBeUnpackedSaysWhy(t *testing.T) {
 	body := gz([]byte(strings.Repeat("<a/>", 10000)))
 	if text, _, err := read(bytes.NewReader(body[:len(body)-10]), 1<<20); err == nil || len(text) == 0 {
 		t.Errorf("a truncated archive gives %d bytes, %v", len(text), err)
+	}
+}
+
+func TestWhatIsWrongWithAnArchiveIsToldApart(t *testing.T) {
+	whole := gz([]byte("<a/>"))
+	damaged := bytes.Clone(whole)
+	damaged[len(damaged)-8] ^= 1
+	empty := bytes.Repeat(gz(nil), 100_000)
+	for name, c := range map[string]struct {
+		body []byte
+		err  error
+		junk bool
+	}{
+		"whole":            {whole, nil, false},
+		"a wrong checksum": {damaged, unpack.ErrDamaged, false},
+		"junk":             {append(bytes.Clone(whole), "junk"...), nil, true},
+		"zeros":            {append(bytes.Clone(whole), make([]byte, 512)...), nil, true},
+		"cut off":          {whole[:len(whole)-3], io.ErrUnexpectedEOF, false},
+		"many empty ones":  {append(empty, whole...), nil, false},
+	} {
+		f, err := unpack.Open(bytes.NewReader(c.body), 100)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		text, err := io.ReadAll(f)
+		if !errors.Is(err, c.err) || f.Junk != c.junk || c.err == nil && string(text) != "<a/>" {
+			t.Errorf("%s: %q, %v, %v", name, text, f.Junk, err)
+		}
+		f.Close()
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/courant-platform/courant"
@@ -120,6 +121,35 @@ func TakesGzip(r *http.Request) bool {
 		}
 	}
 	return false
+}
+
+// Prefers says whether the client names a media type in Accept that it takes no
+// less than another one (RFC 9110 section 12.5.1). Ranges such as */* name none.
+func Prefers(r *http.Request, kind, other string) bool {
+	best := map[string]float64{}
+	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
+		name, params, _ := strings.Cut(part, ";")
+		name = strings.ToLower(strings.TrimSpace(name))
+		best[name] = max(best[name], quality(params))
+	}
+	return best[kind] > 0 && best[kind] >= best[other]
+}
+
+// quality is the weight among parameters: 1 unless one says less; what is no weight
+// is none.
+func quality(params string) float64 {
+	for p := range strings.SplitSeq(params, ";") {
+		name, value, ok := strings.Cut(p, "=")
+		if !ok || !strings.EqualFold(strings.TrimSpace(name), "q") {
+			continue
+		}
+		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if err != nil || !(q >= 0 && q <= 1) {
+			return 0
+		}
+		return q
+	}
+	return 1
 }
 
 // Matches says whether If-None-Match names the tag.

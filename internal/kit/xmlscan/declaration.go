@@ -13,9 +13,9 @@ func (s *Scanner) declaration(rest string) {
 	case rest[1] == '?':
 		end = s.instructionEnd(rest)
 	default:
-		s.dtd = s.dtd || len(rest) > 9 && strings.EqualFold(rest[:9], "<!doctype")
-		if end = s.doctypeEnd(rest); s.dtd && end > 0 {
+		if end = s.doctypeEnd(rest); end > 0 && len(rest) > 9 && strings.EqualFold(rest[:9], "<!doctype") {
 			s.declareEntities(rest[:end])
+			s.dtd = s.dtd || strings.Contains(rest[:end], "SYSTEM") || strings.Contains(rest[:end], "PUBLIC")
 		}
 	}
 	if end < 0 {

@@ -9,12 +9,29 @@ import (
 // The bounds of the entities that a document may declare.
 const (
 	maxEntities   = 256
-	maxEntityText = 4096
+	maxEntityText = 4096     // as it is declared
+	maxExpansion  = 64 << 10 // with the entities in it
+	maxNesting    = 16
 )
 
-// declareEntities remembers the internal entities of a document type: name and
-// text, with the character references of the text decoded. External ones and
-// those of the DTD itself are none of them. The first declaration counts.
+// entity is an internal one: its text as it is declared, and, once that was needed,
+// with all references in it decoded.
+type entity struct {
+	text  string
+	state entityState
+}
+
+type entityState uint8
+
+const (
+	declared entityState = iota
+	expanding
+	expanded
+	refused // it would be endless, or too long
+)
+
+// declareEntities remembers the internal entities of a document type. External ones
+// and those of the DTD itself are none of them. The first declaration counts.
 func (s *Scanner) declareEntities(subset string) {
 	for len(s.entities) < maxEntities {
 		_, rest, ok := strings.Cut(subset, "<!ENTITY")
@@ -37,32 +54,104 @@ func (s *Scanner) declareEntities(subset string) {
 		}
 		subset = rest[n+2:]
 		if s.entities == nil {
-			s.entities = make(map[string]string)
+			s.entities = make(map[string]*entity)
 		}
 		if _, ok := s.entities[name]; !ok {
-			s.entities[name] = charref.String(rest[1:n+1], true)
+			s.entities[name] = &entity{text: rest[1 : n+1]}
 		}
 	}
 }
 
-// entity returns the text of a declared entity at the beginning of text and the
-// length of its reference, 0 if it is none. What the text refers to is not
-// expanded again, and all expansions together are no longer than the document.
-func (s *Scanner) entity(text string) (string, int) {
+// declared returns the entity that text begins with a reference to and the length
+// of the reference; nil if there is none.
+func (s *Scanner) declared(text string) (*entity, int) {
 	end := strings.IndexByte(text[:min(len(text), 64)], ';')
 	if end < 0 {
+		return nil, 0
+	}
+	return s.entities[text[1:end]], end + 1
+}
+
+// entity returns the text of a declared entity at the beginning of text and the
+// length of its reference, 0 if it is none. All expansions together are no longer
+// than the document.
+func (s *Scanner) entity(text string) (string, int) {
+	e, n := s.declared(text)
+	if e == nil || s.spent || !s.expandEntity(e, 0) {
 		return "", 0
 	}
-	value, ok := s.entities[text[1:end]]
-	if !ok {
-		return "", 0
-	}
-	if s.expanded += len(value); s.expanded > len(s.Source) {
+	if s.expanded += len(e.text); s.expanded > len(s.Source) {
+		s.spent = true
 		s.fault("too-many-entities", s.Offset, "", "the entities of the document are longer than the document itself; the others were left as they are")
-		clear(s.entities)
 		return "", 0
 	}
-	return value, end + 1
+	return e.text, n
+}
+
+// expandEntity decodes the references in an entity's text, once, and says whether
+// that could be done.
+func (s *Scanner) expandEntity(e *entity, depth int) bool {
+	switch {
+	case e.state == expanded:
+		return true
+	case e.state == refused:
+		return false
+	case e.state == expanding || depth > maxNesting:
+		s.fault("too-many-entities", s.Offset, "", "an entity refers to itself, or to too many in one another; such references were left as they are")
+		return false
+	}
+	e.state = expanding
+	out, ok := s.expandText(e.text, depth)
+	if !ok {
+		e.state = refused
+		return false
+	}
+	e.text, e.state = out, expanded
+	return true
+}
+
+// expandText is the text of an entity with its references decoded, false if that is
+// too long or has no end.
+func (s *Scanner) expandText(text string, depth int) (string, bool) {
+	var out []byte
+	for {
+		i := strings.IndexByte(text, '&')
+		if i < 0 {
+			out = append(out, text...)
+			return string(out), len(out) <= maxExpansion
+		}
+		out = append(out, text[:i]...)
+		text = text[i:]
+		e, n := s.declared(text)
+		switch {
+		case e != nil && s.expandEntity(e, depth+1):
+			out = append(out, e.text...)
+		case e != nil:
+			return "", false
+		default:
+			n = s.appendReference(&out, text)
+		}
+		if len(out) > maxExpansion {
+			s.fault("too-many-entities", s.Offset, "", "an entity is too long with those that it refers to; it was left as it is")
+			return "", false
+		}
+		text = text[n:]
+	}
+}
+
+// appendReference decodes a reference in the text of an entity, and returns its
+// length.
+func (s *Scanner) appendReference(out *[]byte, text string) int {
+	r, second, n := charref.Decode(text, true)
+	if n > 0 {
+		*out = charref.AppendRune(charref.AppendRune(*out, r), second)
+		return n
+	}
+	if !s.dtd && isEntity(text) {
+		s.fault("undeclared-entity", s.Offset, "", "an entity refers to one that is not declared, which was left as it is; write the character itself")
+	}
+	*out = append(*out, '&')
+	return 1
 }
 
 // expand returns text with the declared entities in place of their references.

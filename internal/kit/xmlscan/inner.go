@@ -145,7 +145,7 @@ func (s *Scanner) checkReference(text string, n int) {
 	at := s.Offset + len(s.Text) - len(text)
 	switch {
 	case n == 0 && isEntity(text):
-		if !s.dtd {
+		if e, _ := s.declared(text); e == nil && !s.dtd {
 			s.fault("undeclared-entity", at, "", "an entity is not declared and was left as it is; write the character itself")
 		}
 	case n == 0:

@@ -75,6 +75,7 @@ func (p *Pieces) begin() {
 	if err != nil { // the next reading tells why
 		head = head[:n]
 	}
+	p.Healed = charset.Contradicts(head, p.declared)
 	p.kind, p.Encoding, p.src = charset.Stream(head, p.declared, p.src)
 }
 

@@ -2,7 +2,7 @@
 // a time, without copying, without a DTD, and without giving up. What is not
 // well formed is healed and reported; time and memory are linear in the input
 // whatever it holds. It resolves namespaces, expands the internal entities of
-// its document once, never those in them, and fetches nothing.
+// its document within bounds, and fetches nothing.
 package xmlscan
 
 import "strings"
@@ -76,10 +76,11 @@ type Scanner struct {
 	names   map[string]split
 	told    map[string]bool // undeclared prefixes that have been reported
 	noQuote [2]bool         // no more double or single quotes in the source
-	dtd     bool
+	dtd     bool            // something outside of the document may declare entities
 	// the internal entities of the document, and the length of what they became
-	entities map[string]string
+	entities map[string]*entity
 	expanded int
+	spent    bool // no more of them
 	openDTD  bool // an internal subset has no end
 	openPI   bool // the same for instructions
 	deep     bool

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,11 +63,11 @@ func TestDocumentsBecomeTokensAndFaultsAreHealed(t *testing.T) {
 	}
 }
 
-func TestDeclaredEntitiesAreExpandedOnce(t *testing.T) {
+func TestDeclaredEntitiesAreExpanded(t *testing.T) {
 	const dtd = `<!DOCTYPE a [ <!-- x --> <!ENTITY n "5 &lt; 6 &#233;"><!ENTITY n "second"><!ENTITY b '&n;&n;'><!ENTITY % p "q"><!ENTITY x SYSTEM "file:///etc/passwd"> ]>`
 	for _, c := range []struct{ in, html, xhtml string }{
 		{`<a>[&n;]</a>`, `[5 < 6 é]`, `[5 &lt; 6 é]`},
-		{`<a>&b;</a>`, `&n;&n;`, `&amp;n;&amp;n;`},
+		{`<a>&b;</a>`, `5 < 6 é5 < 6 é`, `5 &lt; 6 é5 &lt; 6 é`},
 		{`<a>&x;&p;&amp;n;</a>`, `&x;&p;&n;`, `&x;&p;&amp;n;`},
 		{`<a><![CDATA[&n;]]></a>`, `&n;`, `&amp;n;`},
 		{`<a>` + strings.Repeat(`&n;`, 100) + `</a>`, strings.Repeat(`5 < 6 é`, 57) + strings.Repeat(`&n;`, 43), ``},
@@ -85,6 +86,39 @@ func TestDeclaredEntitiesAreExpandedOnce(t *testing.T) {
 	s := xmlscan.Scanner{Source: dtd + `<a b="&n;"/>`}
 	if s.Next(); s.Attr("b") != "5 < 6 é" {
 		t.Errorf("attribute %q", s.Attr("b"))
+	}
+}
+
+func TestEntitiesInEntitiesAreExpandedWithinBounds(t *testing.T) {
+	bomb := `<!ENTITY l0 "lol">`
+	for i := range 30 {
+		bomb += fmt.Sprintf(`<!ENTITY l%d "%s">`, i+1, strings.Repeat(fmt.Sprintf("&l%d;", i), 10))
+	}
+	chain := `<!ENTITY c0 "x">`
+	for i := range 100 {
+		chain += fmt.Sprintf(`<!ENTITY c%d "&c%d;">`, i+1, i)
+	}
+	for _, c := range []struct{ dtd, in, want, faults string }{
+		{`<!ENTITY co "Acme"><!ENTITY name "&co; Ltd">`, `&name;`, `Acme Ltd`, ""},
+		{`<!ENTITY name "&co; Ltd"><!ENTITY co "A&amp;B &#169; &lt;"><!ENTITY all "[&name;|&name;]">`, `&all;`, `[A&B © < Ltd|A&B © < Ltd]`, ""},
+		{`<!ENTITY a "1&b;"><!ENTITY b "2&a;">`, `&a;&b;`, `&a;&b;`, "too-many-entities"},
+		{`<!ENTITY a "&a;">`, `&a;`, `&a;`, "too-many-entities"},
+		{`<!ENTITY a "x&no;y">`, `&a;`, `x&no;y`, "undeclared-entity"},
+		{`<!ENTITY a "x">`, `&a;&no;`, `x&no;`, "undeclared-entity"},
+		{`<!ENTITY a "x & y &nbsp;z">`, `&a;`, "x & y \u00a0z", ""},
+		{`<!ENTITY e SYSTEM "file:///etc/passwd"><!ENTITY a "x&e;">`, `&a;`, `x&e;`, ""},
+		{bomb, `&l30;`, `&l30;`, "too-many-entities"},
+		{bomb, `&l2;`, strings.Repeat("lol", 100), ""},
+		{chain, `&c10;`, `x`, ""},
+		{chain, `&c100;`, `&c100;`, "too-many-entities"},
+	} {
+		var codes []string
+		s := xmlscan.Scanner{Source: `<!DOCTYPE a [` + c.dtd + `]><a>` + c.in + `</a>`, Report: func(f xmlscan.Fault) { codes = append(codes, f.Code) }}
+		s.Next()
+		got := s.Inner(nil)
+		if faults := strings.Join(slices.Compact(codes), " "); got != c.want || faults != c.faults {
+			t.Errorf("%.80s %s: %.200q, %q; want %.200q, %q", c.dtd, c.in, got, faults, c.want, c.faults)
+		}
 	}
 }
 

@@ -1,7 +1,8 @@
 // Package catalog reads product catalogues (YML, Google Merchant in RSS and in
 // Atom) of any size: a stream of bytes in, a stream of offers out. It holds a
-// piece of the document and the tree of categories, not the offers. A bad
-// element costs a warning, a cut-off file the offers that are missing.
+// piece of the document, the tree of categories and a digest of each id, up to a
+// bound, not the offers. A bad element costs a warning, a cut-off file the offers
+// that are missing and the one that it ends in: half of a price is another price.
 //
 // An offer's Hash is the hexadecimal form of the first 16 bytes of the SHA-256
 // over the version of this reader and all fields of the offer, each with its
@@ -10,11 +11,13 @@ package catalog
 
 import (
 	"errors"
+	"hash/maphash"
 	"io"
 	"strings"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/markup"
+	"github.com/courant-platform/courant/internal/kit/unpack"
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
@@ -31,6 +34,7 @@ const (
 	maxDepth       = 32 // of categories
 	maxPerCode     = 10 // warnings
 	maxShopList    = 10000
+	maxIDs         = 1 << 23 // of offers that are known to have come
 )
 
 // Options say where a catalogue comes from and who gets its offers.
@@ -81,12 +85,15 @@ type reader struct {
 	buffer []byte
 	failed error // of Options.Offer
 
+	seed     maphash.Seed
+	ids      map[uint64]struct{} // digests of those that came, 8 bytes each
 	merchant bool
+	cut      bool // an offer was left out, for the document ends inside of it
 	seen     bool // all categories were read before, since they come late
 }
 
 func newReader(src io.Reader, opt Options) *reader {
-	r := &reader{opt: opt, pieces: xmlscan.NewPieces(src, opt.ContentType), counts: map[string]int{}}
+	r := &reader{opt: opt, pieces: xmlscan.NewPieces(src, opt.ContentType), counts: map[string]int{}, seed: maphash.MakeSeed()}
 	r.scan = xmlscan.Scanner{Refill: r.pieces.Next, Space: space, Report: func(f xmlscan.Fault) {
 		r.out.WellFormed = false
 		r.warn(f.Code, f.Offset, f.Element, f.Text)
@@ -139,13 +146,20 @@ func (r *reader) finish(err error) (Catalog, error) {
 	}
 	if r.pieces.Healed {
 		o.WellFormed = false
-		r.warn("encoding", 0, "", "the text is "+o.Encoding+", or has bytes that are not; declare what it is")
+		r.warn("encoding", 0, "", "the text is "+o.Encoding+", or has bytes that are not, or characters such as NUL; declare what it is, and write none of these")
 	}
 	o.Complete = err == nil && !r.scan.Truncated() && r.pieces.Err() == nil
+	if r.cut {
+		r.amend("truncated", "; the offer that it ends in was left out")
+	}
 	if cut := r.pieces.Err(); cut != nil {
 		o.WellFormed = false
-		r.warn("truncated", r.scan.Offset, "", "the document could not be read to its end: "+cut.Error())
-		if err == nil && !errors.Is(cut, io.ErrUnexpectedEOF) && o.Count == 0 {
+		if errors.Is(cut, unpack.ErrDamaged) {
+			r.warn("bad-archive", 0, "", cut.Error())
+		} else if why := "the document could not be read to its end: " + cut.Error(); !r.amend("truncated", "; "+why) {
+			r.warn("truncated", r.scan.Offset, "", why)
+		}
+		if err == nil && !errors.Is(cut, io.ErrUnexpectedEOF) && !errors.Is(cut, unpack.ErrDamaged) && o.Count == 0 {
 			err = cut
 		}
 	}
@@ -198,11 +212,34 @@ func (r *reader) warn(code string, offset int, element, text string) {
 		Element: strings.Clone(element), Text: text})
 }
 
+// amend adds to the first warning of a kind, and says whether there is one.
+func (r *reader) amend(code, text string) bool {
+	for i := range r.out.Warnings {
+		if w := &r.out.Warnings[i]; w.Code == code {
+			w.Text += text
+			return true
+		}
+	}
+	return false
+}
+
 // here is warn for the current token.
 func (r *reader) here(code, text string) { r.warn(code, r.scan.Offset, r.scan.Raw, text) }
 
 // give hands a finished offer over; false ends the reading.
 func (r *reader) give(o *courant.Offer) bool {
+	r.bound(o)
+	id := maphash.String(r.seed, o.ID)
+	if _, before := r.ids[id]; before {
+		r.here("duplicate-id", "an offer has the id "+o.ID+", which was there before; the first one counts")
+		return true
+	}
+	if r.ids == nil {
+		r.ids = map[uint64]struct{}{}
+	}
+	if len(r.ids) < maxIDs {
+		r.ids[id] = struct{}{}
+	}
 	o.Hash = r.hash.offer(o)
 	r.out.Count++
 	if r.opt.Offer == nil {

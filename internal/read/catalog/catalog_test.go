@@ -101,6 +101,10 @@ func TestTheNameFollowsFromTheType(t *testing.T) {
 func TestPricesAreDecimals(t *testing.T) {
 	for text, want := range map[string]string{"250.00": "250.00", "0": "0", " 314 ": "314", "1 299,50": "1299.50", "1,299.50": "1299.50", "1.299,50": "1299.50",
 		"12,990": "12990", "1,299,000": "1299000", "12.990": "12.990", "99,9": "99.9", ".5": "0.5", "5.": "5", "1\u00a0000": "1000", "12'000": "12000",
+		"1 299 000": "1299000", "1'299'000,5": "1299000.5", "1.299.000": "1299000", "1,299,000.50": "1299000.50", "1.299.000,50": "1299000.50",
+		"12,34,567": "1234567", "12,34,567.80": "1234567.80", "0,125": "0.125", "1,2345": "1.2345", ",5": "0.5", "5,": "5",
+		"12,5,6": "", "12.5.6": "", "1,299,50": "", "1.299.50": "", "12,34": "12.34", "1,2.3": "", "1.2,3": "", "1,299.50.1": "", "12 99": "", "12 5,6": "",
+		"1 299 50": "", "12 .50": "", ",": "", ".": "", ",,5": "", "1,,299": "", "1,2,345": "", "0,123,456": "", "1 299,000": "1299.000",
 		"free": "", "-5": "", "1e9": "", "": "", "NaN": "", strings.Repeat("9", 40): ""} {
 		c := read(t, yml(`<offer id="1"><categoryId>1</categoryId><name>N</name><price>`+text+`</price></offer>`))
 		if got := c.Offers[0].Price; got != want {
@@ -168,10 +172,13 @@ func TestOneBadElementCostsAWarning(t *testing.T) {
 func TestACutOffCatalogueGivesWhatIsThere(t *testing.T) {
 	whole := yml(`<offer id="1"><url>/1</url><price>1</price><name>One</name><categoryId>1</categoryId></offer>` +
 		`<offer id="2"><url>/2</url><price>2</price><name>Two</name><categoryId>1</categoryId></offer>`)
-	for cut, want := range map[string]int{`<offer id="2"`: 1, `<name>Two`: 2, "</shop>": 2} {
+	for cut, want := range map[string]int{`<offer id="2"`: 1, `<name>Two`: 1, "2</price>": 1, "</offer></offers>": 1, "</offers>": 2, "</shop>": 2} {
 		c := read(t, whole[:strings.Index(whole, cut)])
 		if len(c.Offers) != want || c.Complete || c.WellFormed {
 			t.Errorf("before %s: %d offers, complete %v", cut, len(c.Offers), c.Complete)
+		}
+		if told := strings.Contains(c.Warnings[0].Text, "the offer that it ends in was left out"); told != (want == 1 && cut != `<offer id="2"`) {
+			t.Errorf("before %s: %+v", cut, c.Warnings)
 		}
 	}
 	c, err := catalog.Read(io.MultiReader(strings.NewReader(whole[:len(whole)-100]), iotest.ErrReader(io.ErrUnexpectedEOF)), catalog.Options{})
@@ -293,4 +300,28 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestOfTwoOffersWithOneIDTheFirstCounts(t *testing.T) {
+	c := read(t, yml(`<offer id="1"><name>One</name><price>1</price><categoryId>1</categoryId></offer><offer id="1"><name>Two</name><price>1</price><categoryId>1</categoryId></offer>`))
+	if got := codes(c); len(c.Offers) != 1 || c.Offers[0].Name != "One" || len(got) != 1 || got[0] != "duplicate-id" {
+		t.Errorf("%v, %+v", got, c.Offers)
+	}
+}
+
+func TestCharactersThatMayNotBeThereAreTold(t *testing.T) {
+	utf16 := "\xff\xfe"
+	for _, c := range `<?xml version="1.0" encoding="windows-1251"?>` + yml(`<offer id="1"><name>One</name><categoryId>1</categoryId></offer>`)[len(`<?xml version="1.0" encoding="UTF-8"?>`):] {
+		utf16 += string([]byte{byte(c), 0})
+	}
+	for text, want := range map[string]string{
+		yml(`<offer id="1"><name>O` + "\x00" + `ne</name><categoryId>1</categoryId></offer>`): "encoding",
+		yml(`<offer id="1"><name>One</name><categoryId>1</categoryId></offer>`):               "",
+		utf16: "encoding",
+	} {
+		c := read(t, text)
+		if got := strings.Join(codes(c), " "); got != want || len(c.Offers) != 1 || c.Offers[0].Name != "One" {
+			t.Errorf("%.60q: %q, want %q; %+v", text, got, want, c.Offers)
+		}
+	}
 }

@@ -59,7 +59,7 @@ func (r *reader) merchantOffer() bool {
 			r.merchantElement(&d)
 		}
 	})
-	if s.Truncated() && (o.ID == "" || d.price == "") {
+	if r.cut = s.Truncated(); r.cut {
 		return true
 	}
 	if o.ID == "" {
@@ -101,7 +101,7 @@ func (r *reader) merchantElement(d *merchantDraft) {
 	}
 	switch local {
 	case "id", "guid":
-		first(&o.ID, r.text())
+		first(&o.ID, r.identifier())
 	case "title":
 		first(&o.Name, r.text())
 	case "description", "summary", "content":
@@ -126,11 +126,11 @@ func (r *reader) merchantElement(d *merchantDraft) {
 	case "mpn":
 		o.VendorCode = r.text()
 	case "gtin", "upc", "ean", "isbn":
-		if code := r.text(); code != "" && len(o.Barcodes) < maxList {
+		if code := r.text(); code != "" && r.room(len(o.Barcodes)) {
 			o.Barcodes = append(o.Barcodes, code)
 		}
 	case "item_group_id":
-		o.GroupID = r.text()
+		o.GroupID = r.identifier()
 	case "condition":
 		if o.Condition = strings.ToLower(r.text()); o.Condition == "new" {
 			o.Condition = ""
@@ -166,7 +166,7 @@ func (r *reader) merchantParam(o *courant.Offer, local string) {
 		"is_bundle", "energy_efficiency_class", "unit_pricing_measure", "unit_pricing_base_measure", "expiration_date",
 		"availability_date", "product_length", "product_width", "product_height", "product_weight", "year", "author", "publisher":
 		p := courant.Param{Name: s.Name.Local}
-		if p.Value = r.text(); p.Value != "" && len(o.Params) < maxList {
+		if p.Value = r.text(); p.Value != "" && r.room(len(o.Params)) {
 			o.Params = append(o.Params, p)
 		}
 	case "product_detail":
@@ -201,7 +201,7 @@ func (r *reader) merchantPicture(o *courant.Offer, main bool) {
 		}
 		u := r.address(part)
 		switch {
-		case u == "" || len(o.Pictures) >= maxList:
+		case u == "" || !r.room(len(o.Pictures)):
 		case main:
 			o.Pictures = append([]string{u}, o.Pictures...)
 		default:
@@ -248,7 +248,7 @@ func (r *reader) merchantShipping(o *courant.Offer) {
 		}
 		return true
 	})
-	if len(o.DeliveryOptions) < maxList {
+	if r.room(len(o.DeliveryOptions)) {
 		o.DeliveryOptions = append(o.DeliveryOptions, way)
 	}
 }
@@ -266,7 +266,7 @@ func (r *reader) productDetail(o *courant.Offer) {
 		}
 		return true
 	})
-	if p.Value != "" && len(o.Params) < maxList {
+	if p.Value != "" && r.room(len(o.Params)) {
 		o.Params = append(o.Params, p)
 	}
 }

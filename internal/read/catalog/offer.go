@@ -20,14 +20,17 @@ func (r *reader) ymlOffer(offersType string) bool {
 	if v, ok := s.LookupAttr("available"); ok {
 		o.Available = yes(v)
 	}
+	var b bounds
+	b.ids(&o.ID)
+	r.tooLong(b)
 	d := ymlDraft{Offer: o}
 	s.Children(isOffer, func() {
 		if s.Kind() == xmlscan.Start {
 			r.offerElement(&d)
 		}
 	})
-	if s.Truncated() && (o.URL == "" || o.Price == "") {
-		return true // cut off before it says what it is
+	if r.cut = s.Truncated(); r.cut {
+		return true
 	}
 	if o.ID == "" {
 		r.warn("offer-without-id", offset, raw, "an offer has no id; it was left out, for its next version could not be told from a new one")
@@ -95,18 +98,20 @@ func (r *reader) offerElement(d *ymlDraft) {
 		r.ymlPrice(o, local)
 	case "currencyid":
 		o.Currency = currency(r.text())
+	case "group_id":
+		o.GroupID = r.identifier()
 	case "categoryid":
-		if id := r.text(); o.CategoryID == "" {
+		if id := r.identifier(); o.CategoryID == "" {
 			o.CategoryID = id
 		}
 	case "picture":
-		if u := r.address(r.text()); u != "" && len(o.Pictures) < maxList {
+		if u := r.address(r.text()); u != "" && r.room(len(o.Pictures)) {
 			o.Pictures = append(o.Pictures, u)
 		}
 	case "description":
 		o.Description = r.description(s.Inner(isOffer))
 	case "barcode":
-		if code := r.text(); code != "" && len(o.Barcodes) < maxList {
+		if code := r.text(); code != "" && r.room(len(o.Barcodes)) {
 			o.Barcodes = append(o.Barcodes, code)
 		}
 	case "param":
@@ -135,8 +140,6 @@ func textField(o *courant.Offer, local string) *string {
 		return &o.Model
 	case "typeprefix":
 		return &o.TypePrefix
-	case "group_id":
-		return &o.GroupID
 	case "sales_notes":
 		return &o.SalesNotes
 	case "country_of_origin":
@@ -215,7 +218,7 @@ func isDetail(local string) bool {
 }
 
 func (r *reader) detail(o *courant.Offer, name, value string) {
-	if value != "" && len(o.Details) < maxList {
+	if value != "" && r.room(len(o.Details)) {
 		o.Details = append(o.Details, courant.Param{Name: name, Value: value})
 	}
 }
@@ -235,7 +238,7 @@ func (r *reader) param(o *courant.Offer) {
 	s := &r.scan
 	p := courant.Param{Name: line(s.Attr("name")), Unit: line(s.Attr("unit"))}
 	p.Value = r.text()
-	if p.Value != "" && len(o.Params) < maxList {
+	if p.Value != "" && r.room(len(o.Params)) {
 		o.Params = append(o.Params, p)
 	}
 }
@@ -246,7 +249,7 @@ func (r *reader) outlets(o *courant.Offer) {
 		if s.Kind() != xmlscan.Start {
 			return
 		}
-		if s.Name.Local == "outlet" && len(o.Outlets) < maxShopList {
+		if s.Name.Local == "outlet" && len(o.Outlets) < maxOutlets {
 			o.Outlets = append(o.Outlets, courant.Outlet{ID: s.Attr("id"), InStock: s.Attr("instock"), Booking: s.Attr("booking")})
 		}
 		s.Skip(isOffer)

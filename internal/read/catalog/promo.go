@@ -37,7 +37,14 @@ func (r *reader) children(f func(local string) (read bool)) {
 // keptText is text that outlives its piece of the document.
 func (r *reader) keptText() string { return strings.Clone(r.text()) }
 
-func (r *reader) attr(name string) string { return strings.Clone(strings.TrimSpace(r.scan.Attr(name))) }
+// attr is an attribute that outlives its piece of the document.
+func (r *reader) attr(name string) string {
+	text := strings.TrimSpace(r.scan.Attr(name))
+	var b bounds
+	b.cut(maxName, &text)
+	r.tooLong(b)
+	return strings.Clone(text)
+}
 
 func (r *reader) set() courant.Set {
 	set := courant.Set{ID: r.attr("id")}

@@ -3,6 +3,7 @@ package catalog
 import (
 	"strings"
 
+	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/markup"
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
@@ -11,10 +12,27 @@ import (
 // text is the rest of the current element as one line of plain text: references
 // are decoded once, and what then looks like a tag is text.
 func (r *reader) text() string {
-	if r.merchant {
-		return line(r.scan.Inner(isItemChild))
+	text := strings.TrimSpace(r.inner())
+	if len(text) > maxLine {
+		r.here("too-long", "a text is too long; its end was left out")
 	}
-	return line(r.scan.Inner(isOfferChild))
+	return line(text)
+}
+
+// identifier is the id that the rest of the current element is, as it is kept.
+func (r *reader) identifier() string {
+	text := strings.TrimSpace(r.inner())
+	if len(text) > courant.MaxID {
+		r.here("too-long", "an id is too long; a digest stands for its end")
+	}
+	return line(courant.ShortID(text))
+}
+
+func (r *reader) inner() string {
+	if r.merchant {
+		return r.scan.Inner(isItemChild)
+	}
+	return r.scan.Inner(isOfferChild)
 }
 
 // isOfferChild names the elements that end a text whose end tag is missing.
@@ -78,10 +96,10 @@ func isLine(s string) bool {
 // address is a link of the catalogue, absolute, or "".
 func (r *reader) address(ref string) string {
 	ref = strings.TrimSpace(ref)
-	if ref == "" || len(ref) > maxLine {
+	if ref == "" {
 		return ""
 	}
-	if isAbsolute(ref) {
+	if isAbsolute(ref) && len(ref) <= link.MaxLength {
 		return ref
 	}
 	out := link.Resolve(r.opt.URL, ref)
@@ -140,41 +158,57 @@ func (r *reader) price(text string) string {
 	return p
 }
 
-// decimal reads a number as people write it: blanks and marks between groups of
-// digits go, and the decimal mark may be a comma.
+// decimal reads a number as people write it: the decimal mark may be a comma, and
+// blanks and marks may part groups of digits, such as thousands. Marks in other
+// places make it no number, for nobody knows which one it is.
 func decimal(text string) (string, bool) {
 	text = strings.TrimSpace(text)
-	if isDecimal(text) {
+	if isDecimal(text) || text == "" {
 		return text, true
 	}
-	var b strings.Builder
-	for _, c := range text {
-		switch {
-		case c >= '0' && c <= '9' || c == '.' || c == ',':
-			b.WriteRune(c)
-		case c == ' ' || c == '\u00a0' || c == '\u202f' || c == '\u2009' || c == '\'':
-		default:
-			return "", text == ""
+	text = blanks.Replace(text)
+	if n, ok := ungrouped(text); ok {
+		return n, isDecimal(n)
+	}
+	at := strings.LastIndexAny(text, ".,")
+	if at < 0 {
+		return "", false
+	}
+	whole, mark, part := text[:at], text[at:at+1], text[at+1:]
+	if n, ok := ungrouped(whole); ok && !strings.Contains(whole, mark) {
+		whole = n
+	}
+	if whole == "" {
+		whole = "0"
+	}
+	if part != "" {
+		whole += "." + part
+	}
+	if !isDecimal(whole) || at == 0 && part == "" {
+		return "", false
+	}
+	return whole, true
+}
+
+var blanks = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ", "\u2019", "'")
+
+// ungrouped is a number without the marks between its groups of digits: all of
+// three, but that the first may be shorter, and with commas those between the
+// first and the last may have two, as in India.
+func ungrouped(text string) (string, bool) {
+	at := strings.IndexAny(text, " ',.")
+	if at < 1 || at > 3 || text[0] == '0' {
+		return "", false
+	}
+	mark := text[at : at+1]
+	groups := strings.Split(text, mark)
+	for i, g := range groups[1:] {
+		last := i == len(groups)-2
+		if len(g) != 3 && (len(g) != 2 || mark != "," || last) || strings.Trim(g, "0123456789") != "" {
+			return "", false
 		}
 	}
-	s := b.String()
-	last := strings.LastIndexAny(s, ".,")
-	if last >= 0 {
-		mark := s[last : last+1]
-		if strings.Count(s, mark) > 1 || len(s)-last-1 == 3 && mark == "," && !strings.Contains(s, ".") {
-			s = strings.NewReplacer(".", "", ",", "").Replace(s) // it groups thousands
-		} else {
-			s = strings.NewReplacer(".", "", ",", "").Replace(s[:last]) + "." + s[last+1:]
-		}
-	}
-	s = strings.TrimSuffix(s, ".")
-	if strings.HasPrefix(s, ".") {
-		s = "0" + s
-	}
-	if !isDecimal(s) {
-		return "", text == ""
-	}
-	return s, true
+	return strings.Join(groups, ""), true
 }
 
 // isDecimal says that s is digits with at most one point inside.

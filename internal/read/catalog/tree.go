@@ -72,8 +72,9 @@ func (t *tree) named(path string) branch {
 		if part = line(part); part == "" || len(b.names) >= maxDepth {
 			continue
 		}
+		new(bounds).cut(maxName, &part)
 		b.names = append(b.names, part)
-		id = strings.Join(b.names, " > ")
+		id = courant.ShortID(strings.Join(b.names, " > "))
 		b.ids = append(b.ids, id)
 		if _, ok := t.byID[id]; !ok {
 			t.add(courant.Category{ID: id, Parent: parent, Name: part})

@@ -99,8 +99,7 @@ func (r *reader) shopElement(local string) {
 		r.category()
 	case "currency":
 		if len(shop.Currencies) < maxList {
-			shop.Currencies = append(shop.Currencies, courant.Currency{ID: currency(s.Attr("id")),
-				Rate: strings.Clone(s.Attr("rate")), Plus: strings.Clone(s.Attr("plus"))})
+			shop.Currencies = append(shop.Currencies, courant.Currency{ID: currency(r.attr("id")), Rate: r.attr("rate"), Plus: r.attr("plus")})
 		}
 		s.Skip(isOffer)
 	case "delivery-options":
@@ -129,6 +128,11 @@ func (r *reader) category() {
 	c := courant.Category{ID: strings.TrimSpace(s.Attr("id")), Parent: strings.TrimSpace(s.Attr("parentId"))}
 	offset, raw := s.Offset, s.Raw
 	c.Name = markup.Line(s.Inner(func(n xmlscan.Name) bool { return n.Local == "category" || isOffer(n) }))
+	var b bounds
+	b.ids(&c.ID, &c.Parent)
+	if b.cut(maxName, &c.Name); !r.seen {
+		r.tooLong(b)
+	}
 	switch {
 	case c.ID == "":
 		r.warn("category-without-id", offset, raw, "a category has no id; it was left out")

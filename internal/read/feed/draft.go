@@ -56,11 +56,11 @@ func (p *piece) offer(html, base string, rank int) {
 // add finishes an item and appends it.
 func (r *reader) add(d *draft) {
 	it := &d.item
+	it.Cut = r.scan.Truncated()
 	d.headed()
-	it.Title = r.titleLine(firstOf(it.Title, d.title))
-	it.ID = line(it.ID)
+	it.Title = line(firstOf(it.Title, d.title))
 	it.Link = firstOf(it.Link, d.guidLink, resolve("", d.id))
-	it.ID = firstOf(it.ID, line(d.id), it.Link)
+	it.ID = firstOf(r.identifier(it.ID), r.identifier(d.id), it.Link)
 	r.checkTurbo(d)
 	it.Base = d.scope.base
 	if !d.noLang {
@@ -74,6 +74,7 @@ func (r *reader) add(d *draft) {
 		it.Published = d.date
 	}
 	r.markup(d)
+	r.boundItem(it)
 	it.Hash = r.hasher.hash(it)
 	if it.ID == "" {
 		it.ID = it.Hash
@@ -93,14 +94,6 @@ func complete(it *courant.Item) {
 	if it.Published.IsZero() && !it.Withdrawn {
 		it.Published = it.Updated
 	}
-}
-
-// titleLine makes a title of text, and says if it is too long for one.
-func (r *reader) titleLine(s string) string {
-	if len(s) > maxLine {
-		r.here("too-long", "the title of an item is too long; its end was left out")
-	}
-	return line(s)
 }
 
 // markup cleans summary and content, and lists pictures and videos.

@@ -32,7 +32,7 @@ const (
 	maxWarnings     = 100
 	maxPerCode      = 10
 	maxList         = 64        // categories, authors, enclosures and the like of one item
-	maxLine         = 4096      // bytes of a title, name, id
+	maxLine         = 4096      // bytes of a line of text; see also bound.go
 	maxContent      = 512 << 10 // bytes of an item's HTML
 )
 
@@ -61,7 +61,7 @@ func read(body []byte, opt Options, raw bool) (*courant.Reading, error) {
 	}
 	if healed {
 		r.out.WellFormed = false
-		r.warn("encoding", 0, "", "the text is "+name+", or has bytes that are not; declare what it is")
+		r.warn("encoding", 0, "", "the text is "+name+", or has bytes that are not, or characters such as NUL; declare what it is, and write none of these")
 	}
 	err := r.read(body)
 	r.finish()
@@ -162,6 +162,16 @@ func (r *reader) warn(code string, offset int, element, text string) {
 	r.faults = append(r.faults, fault{courant.Warning{Code: code, Element: strings.Clone(element), Text: text}, offset})
 }
 
+// amend adds to the first warning of a kind.
+func (r *reader) amend(code, text string) {
+	for i := range r.faults {
+		if f := &r.faults[i]; f.Code == code {
+			f.Text += text
+			return
+		}
+	}
+}
+
 // here is warn for the current token.
 func (r *reader) here(code, text string) {
 	r.warn(code, len(r.src)-len(r.scan.Source)+r.scan.Offset, r.scan.Raw, text)
@@ -169,6 +179,7 @@ func (r *reader) here(code, text string) {
 
 // finish gives the warnings their lines and columns.
 func (r *reader) finish() {
+	r.boundFeed(&r.out.Feed)
 	sort.SliceStable(r.faults, func(i, j int) bool { return r.faults[i].offset < r.faults[j].offset })
 	line, column, at := 1, 1, 0
 	for _, f := range r.faults {

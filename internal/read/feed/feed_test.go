@@ -75,7 +75,7 @@ func TestDamagedFeedsGiveWhatCanBeRead(t *testing.T) {
 		{"a stray end tag", rss("<item></b><title>a</title></item>"), "a", "stray-end-tag"},
 		{"a default namespace of Atom", `<rss xmlns="http://www.w3.org/2005/Atom"><channel><item><title>a</title></item></channel></rss>`, "a", ""},
 		{"RDF with prefixes", `<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:s="http://purl.org/rss/1.0/"><s:channel/><s:item r:about="x"><s:title>a</s:title></s:item></r:RDF>`, "a", ""},
-		{"controls", rss("<item><title>a\x00\x01b</title></item>"), "ab", ""},
+		{"controls", rss("<item><title>a\x00\x01b</title></item>"), "ab", "encoding"},
 	} {
 		r := read(t, c.src)
 		var titles, warnings []string

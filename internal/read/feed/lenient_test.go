@@ -1,8 +1,10 @@
 package feed_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/read/feed"
@@ -142,7 +144,43 @@ func TestModulesSayWhatTheFeedDoesNot(t *testing.T) {
 
 func TestALongTitleIsCutAndWarnedOf(t *testing.T) {
 	r := read(t, rss("<item><title>"+strings.Repeat("word ", 2000)+"</title></item>"))
-	if len(r.Items[0].Title) > 4096 || codes(r) != "too-long" {
+	if len(r.Items[0].Title) > 1024 || codes(r) != "too-long" {
 		t.Errorf("%d bytes, %q", len(r.Items[0].Title), codes(r))
+	}
+}
+
+func TestALongIDIsKnownByItsBeginningAndADigest(t *testing.T) {
+	long := strings.Repeat("0123456789", 300_000)
+	for _, feed := range []string{
+		rss("<item><guid isPermaLink='false'>" + long + "a</guid></item><item><guid isPermaLink='false'>" + long + "b</guid></item>"),
+		`<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>` + long + `a</id></entry><entry><id>` + long + `b</id></entry></feed>`,
+		`{"version": "https://jsonfeed.org/version/1.1", "items": [{"id": "` + long + `a"}, {"id": "` + long + `b"}]}`,
+	} {
+		r := read(t, feed)
+		if a, b := r.Items[0].ID, r.Items[1].ID; len(a) > 512 || a == b || a[:64] != long[:64] || codes(r) != "too-long too-long" {
+			t.Errorf("%.600q, %.600q, %q", a, b, codes(r))
+		}
+	}
+}
+
+func TestNothingThatListsShowIsLong(t *testing.T) {
+	long := strings.Repeat("я", 100_000)
+	list := strings.Repeat("<category>"+long+"</category><author>"+long+"</author>", 3)
+	for _, feed := range []string{
+		`<rss><channel xml:lang="` + long + `"><title>` + long + `</title>` + list + `<item><title>` + long + `</title><dc:creator>` + long + `</dc:creator>` + list +
+			`<enclosure url="/1" type="` + long + `"/></item></channel></rss>`,
+		`<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="` + long + `"><title>` + long + `</title><author><name>` + long + `</name><email>` + long +
+			`@a.example</email></author><entry><id>1</id><category term="` + long + `"/></entry></feed>`,
+		`{"version": "https://jsonfeed.org/version/1.1", "title": "` + long + `", "language": "` + long + `", "authors": [{"name": "` + long + `"}],
+			"items": [{"id": "1", "title": "` + long + `", "tags": ["` + long + `"], "attachments": [{"url": "/1", "mime_type": "` + long + `"}]}]}`,
+	} {
+		r := read(t, feed)
+		text, err := json.Marshal(r)
+		if err != nil || len(text) > 16<<10 || !utf8.Valid(text) || !strings.Contains(codes(r), "too-long") {
+			t.Errorf("%d bytes, %q, %v", len(text), codes(r), err)
+		}
+		if lang := r.Items[0].Language; lang != "" {
+			t.Errorf("a language of %d bytes", len(lang))
+		}
 	}
 }

@@ -156,8 +156,11 @@ func (r *reader) rssItem() {
 
 // last adds an item, unless the feed is cut off before it says which it is.
 func (r *reader) last(d *draft) {
-	if r.scan.Truncated() && d.item.Link == "" && d.item.ID == "" && d.id == "" {
-		return
+	if r.scan.Truncated() {
+		r.amend("truncated", "; the item that it ends in makes no page")
+		if d.item.Link == "" && d.item.ID == "" && d.id == "" {
+			return
+		}
 	}
 	r.add(d)
 }

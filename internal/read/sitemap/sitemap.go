@@ -45,7 +45,7 @@ func Read(src io.Reader, opt Options) (*courant.Reading, error) {
 	r.out.Encoding = r.pieces.Encoding
 	if r.pieces.Healed {
 		r.out.WellFormed = false
-		r.warn("encoding", 0, "", "the text is "+r.out.Encoding+", or has bytes that are not; declare what it is")
+		r.warn("encoding", 0, "", "the text is "+r.out.Encoding+", or has bytes that are not, or characters such as NUL; declare what it is, and write none of these")
 	}
 	if err := r.pieces.Err(); err != nil {
 		r.out.WellFormed = false

@@ -48,7 +48,6 @@ type catalogue struct {
 	n       int        // batches
 	seen    int        // offers in the file
 	fresh   int        // of them new or changed
-	double  int        // of them with an id that was there before
 }
 
 // offerState is what the source last said of an offer: parts of digests.
@@ -142,7 +141,6 @@ func (c *catalogue) offer(o *courant.Offer) error {
 	}
 	s := &c.known[at]
 	if s.seen {
-		c.double++
 		return nil // of two with one id the first counts
 	}
 	c.seen++
@@ -194,7 +192,8 @@ func keyDigest(key [16]byte) uint64 {
 }
 
 // address is that of the offer's page: its own, unless another offer of the
-// source has it already; then one made of the catalogue's address and the id.
+// source has it already; then one made of the catalogue's address and the id. None
+// is longer than an address may be.
 func (c *catalogue) address(o *courant.Offer, at int32) (string, [16]byte) {
 	if addr, err := link.Canonical(o.URL); err == nil {
 		digest := link.Digest(addr)
@@ -207,10 +206,14 @@ func (c *catalogue) address(o *courant.Offer, at int32) (string, [16]byte) {
 	if strings.Contains(base, "?") {
 		mark = "&"
 	}
-	addr := base + mark + "offer=" + url.QueryEscape(o.ID)
-	if canonical, err := link.Canonical(addr); err == nil {
-		addr = canonical
+	id := sha256.Sum256([]byte(c.d.source.URL + " " + o.ID))
+	digest := "offer=" + hex.EncodeToString(id[:16])
+	for _, addr := range []string{base + mark + "offer=" + url.QueryEscape(o.ID), base + mark + digest} {
+		if canonical, err := link.Canonical(addr); err == nil {
+			return canonical, link.Digest(canonical)
+		}
 	}
+	addr := link.Origin(base) + "/?" + digest // the catalogue's address is nearly as long as one may be
 	return addr, link.Digest(addr)
 }
 

@@ -123,6 +123,33 @@ func TestASnapshotWithdrawsWhatItLacksAndAMergeDoesNot(t *testing.T) {
 	})
 }
 
+func TestTheOfferThatACatalogueIsCutOffInStaysAsItWas(t *testing.T) {
+	merchant := `<rss xmlns:g="http://base.google.com/ns/1.0"><channel><item><g:id>1</g:id><link>http://a.example/1</link><title>A</title>` +
+		`<g:price>5 USD</g:price><g:availability>in_stock</g:availability></item><item><g:id>2</g:id><link>http://a.example/2</link><title>B</title>` +
+		`<g:availability>in_stock</g:availability><g:price>1299.90 USD</g:price></item></channel></rss>`
+	for _, whole := range []string{yml(offer("1", 10), offer("2", 129990)), merchant} {
+		in(t, func(t *testing.T, w *world) {
+			w.read(1, whole)
+			if docs := w.taken(); len(docs) != 2 {
+				t.Fatalf("%d documents", len(docs))
+			}
+			for end := strings.LastIndex(whole, "129") + 3; end < strings.LastIndex(whole, "90")+6; end++ {
+				w.read(1, whole[:end])
+				if docs := w.taken(); len(docs) != 0 || len(w.found()) != 0 {
+					t.Errorf("cut off after %s: %+v", whole[end-20:end], docs)
+				}
+			}
+			if p := w.poll(1); !strings.Contains(p.report, "catalog-cut-off") || !strings.Contains(p.report, "the offer that it ends in was left out") {
+				t.Errorf("got %+v", p)
+			}
+			w.read(1, whole)
+			if docs := w.taken(); len(docs) != 0 {
+				t.Errorf("whole again: %+v", docs)
+			}
+		})
+	}
+}
+
 func TestACatalogueThatShrinksOrIsCutOffWithdrawsNothing(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		whole := yml(shop(0, 20, 10)...)

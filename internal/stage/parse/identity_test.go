@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/courant-platform/courant/internal/kit/link"
 )
 
 // guid is an item whose id is not its link.
@@ -101,4 +103,35 @@ func TestSequencesOfOneFeed(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestNoPageHasAnAddressLongerThanOneMayBe(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		base := "http://long.example/" + strings.Repeat("a", link.MaxLength-len("http://long.example/"))
+		w.source(5, base, false)
+		id := strings.Repeat("ы", 256) // its escapes make 1,536 bytes
+		for _, source := range []int64{1, 5} {
+			for _, o := range []string{
+				`<offer id="` + id + `1"><name>A</name></offer><offer id="` + id + `2"><name>B</name></offer>`,
+				`<offer id="1"><name>A</name><url>http://a.example/` + strings.Repeat("b", 4000) + `</url></offer><offer id="2"><name>B</name></offer>`,
+				`<offer id="` + strings.Repeat("c", 3_000_000) + `1"><name>A</name></offer><offer id="` + strings.Repeat("c", 3_000_000) + `2"><name>B</name></offer>`,
+			} {
+				w.read(source, yml(o))
+				seen := map[string]bool{}
+				for _, d := range w.taken() {
+					if d.doc.Item.Withdrawn {
+						continue
+					}
+					seen[d.address] = true
+					if c, err := link.Canonical(d.address); err != nil || c != d.address {
+						t.Errorf("%d bytes: %.80s, %v", len(d.address), d.address, err)
+					}
+				}
+				if len(seen) != 2 {
+					t.Errorf("%d addresses for %.60s", len(seen), o)
+				}
+				w.found()
+			}
+		}
+	})
 }

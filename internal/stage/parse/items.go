@@ -20,8 +20,8 @@ type entry struct {
 	pack  []byte // the document as it is kept; made when it is first needed
 }
 
-// items gives every item its keys, drops those that have no address of their
-// own, and keeps of two with one key or one address the first.
+// items gives every item its keys, drops those that have no address of their own
+// and the one that a document which is cut off ends in, and keeps of two with one key or one address the first.
 //
 // The key of an item is its id (guid, atom:id), unless other items of the file
 // have the same one and other links; else its link, else its content.
@@ -39,6 +39,9 @@ func items(r *courant.Reading) []entry {
 	}
 	for i := range r.Items {
 		it := r.Items[i]
+		if it.Cut {
+			continue // its next version may be whole; half of one replaces nothing
+		}
 		f, ok := keyed(it, links[it.ID] == "" && it.Link != "")
 		if !ok || seen[f.key] || f.addr != "" && seen[f.url] {
 			continue

@@ -16,10 +16,6 @@ func (c *catalogue) finish(r *read.Result) error {
 	if warning != nil {
 		r.Warnings = append(r.Warnings, *warning)
 	}
-	if c.double > 0 {
-		r.Warnings = append(r.Warnings, courant.Warning{Code: "duplicate-id", Element: "offer",
-			Text: fmt.Sprintf("%d offers have an id that was there before in the file; the first one counts", c.double)})
-	}
 	gone := 0
 	if !keep {
 		var err error
@@ -69,7 +65,7 @@ func (c *catalogue) judge(r *read.Result) (keep bool, warning *courant.Warning) 
 		return true, nil
 	case !r.Complete:
 		return true, &courant.Warning{Code: "catalog-cut-off", Element: "offers", Text: fmt.Sprintf(
-			"the file is cut off, so that the %d offers that are missing from it were not withdrawn", missing)}
+			"the file is cut off or damaged, so that the %d offers that are missing from it were not withdrawn", missing)}
 	case 2*missing > before && (before >= guardFrom || c.seen == 0) && !c.believed():
 		return true, &courant.Warning{Code: "catalog-shrunk", Element: "offers", Text: fmt.Sprintf(
 			"%d of %d offers are missing from the file; they will be withdrawn if it stays like this for a day", missing, before)}

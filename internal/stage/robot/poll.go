@@ -59,6 +59,9 @@ func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 	case a.Status == http.StatusOK:
 		r.pend(ctx, h, p, a)
 	default:
+		if refusesValidators(a.Status) {
+			r.forget(ctx, h, p)
+		}
 		r.answerPoll(ctx, h, p, a.Status, "the server answered "+strconv.Itoa(a.Status)+" "+http.StatusText(a.Status))
 	}
 	return next, nil
@@ -143,6 +146,24 @@ func (r *Robot) block(ctx context.Context, h *host, next time.Time, why string) 
 	if err != nil {
 		r.Log.Warn("the host's wait is not kept", "host", h.origin, "error", err)
 	}
+}
+
+// refusesValidators says whether an answer may be due to what the request said
+// beside its address.
+func refusesValidators(status int) bool {
+	return status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusRequestHeaderFieldsTooLarge
+}
+
+// forget has a source asked without validators the next time, for the server may
+// refuse them.
+func (r *Robot) forget(ctx context.Context, h *host, p polled) {
+	if p.etag == "" && p.modified == "" {
+		return
+	}
+	r.writeFor(ctx, h, p.url, func(tx *store.Tx) error {
+		_, err := tx.Exec(forgetValidators, p.source, p.etag, p.modified)
+		return err
+	})
 }
 
 // answerPoll notes an answer that brings nothing to read.

@@ -16,6 +16,7 @@ import (
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/bus"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/read"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
 )
 
@@ -40,7 +41,7 @@ func Defaults() Config {
 	return Config{
 		UserAgent: "courant/0.1 (+https://github.com/courant-platform/courant)",
 		Gap:       setting.Duration(500 * time.Millisecond), ConnectionsPerHost: 1, Connections: 256,
-		Timeout: setting.Duration(30 * time.Second), MaxFeed: 10 << 20, MaxCatalog: 1 << 30, MaxPicture: 20 << 20,
+		Timeout: setting.Duration(30 * time.Second), MaxFeed: read.UsualFeed, MaxCatalog: 1 << 30, MaxPicture: 20 << 20,
 		KeepBodies: setting.Duration(time.Hour), KeepBodiesSize: 1 << 30,
 	}
 }

@@ -25,7 +25,8 @@ const (
 		failures = CASE WHEN $5 = '' THEN 0 ELSE failures + 1 END
 		WHERE source = $1 AND answered < $2
 			AND EXISTS (SELECT 1 FROM leases WHERE name = $6 AND owner = $7 AND epoch = $8)` // as Tx.Holds asks
-	pendPoll = `UPDATE polls SET answered = $2, checked = $3, status = $4, problem = '', failures = 0, pending = $2,
+	forgetValidators = `UPDATE polls SET etag = '', modified = '' WHERE source = $1 AND etag = $2 AND modified = $3`
+	pendPoll         = `UPDATE polls SET answered = $2, checked = $3, status = $4, problem = '', failures = 0, pending = $2,
 		pending_blob = $5, pending_url = $6, pending_type = $7, pending_etag = $8, pending_changed = $9, pending_body = $10,
 		pending_raw = $11
 		WHERE source = $1 AND answered < $2`

@@ -7,7 +7,6 @@
 package shard
 
 import (
-	"hash/maphash"
 	"strings"
 	"time"
 )
@@ -40,15 +39,13 @@ type Doc struct {
 type Param struct{ Name, Value string }
 
 // same is a digest of what an update in place cannot change.
-func (d *Doc) same(seed maphash.Seed) uint64 {
-	var h maphash.Hash
-	h.SetSeed(seed)
+func (d *Doc) same() uint64 {
+	h := uint64(fnvStart)
 	put := func(texts ...string) {
 		for _, t := range texts {
-			h.WriteString(t)
-			h.WriteByte(0)
+			h = fnv(h, t) * fnvPrime // between texts
 		}
-		h.WriteByte(1)
+		h = fnv(h, "\x01") // after a list
 	}
 	put(d.Source, d.Offer, d.URL, d.Title, d.Words, d.Vendor, d.Group, d.Language, d.Currency, d.Regions.String())
 	put(d.Category...)
@@ -56,7 +53,20 @@ func (d *Doc) same(seed maphash.Seed) uint64 {
 	for _, p := range d.Params {
 		put(p.Name, p.Value)
 	}
-	return h.Sum64()
+	return h
+}
+
+// FNV-1a, which is the same in every process.
+const (
+	fnvPrime = 1099511628211
+	fnvStart = 14695981039346656037
+)
+
+func fnv(h uint64, text string) uint64 {
+	for i := range len(text) {
+		h = (h ^ uint64(text[i])) * fnvPrime
+	}
+	return h
 }
 
 // record is what is kept of the texts that an answer shows.

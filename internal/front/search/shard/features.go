@@ -277,7 +277,7 @@ func (x *index) measure() {
 			g.sum += l
 			g.of++
 		}
-		if x.group[d] != 0 {
+		if x.group[d] != 0 && x.offers.has(d) {
 			x.groups[x.group[d]] = g
 		}
 	})

@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"hash/maphash"
 	"math"
 	"strconv"
 	"strings"
@@ -22,7 +21,6 @@ type Config struct {
 // prior; what came later lies behind them as it came.
 type index struct {
 	Config
-	seed   maphash.Seed
 	sorted uint32
 	at     map[int64]uint32 // by page
 
@@ -75,7 +73,7 @@ func (r *regionSets) number(set Regions) uint32 {
 }
 
 func newIndex(c Config) *index {
-	return &index{Config: c, seed: maphash.MakeSeed(), at: map[int64]uint32{}, groups: map[uint64]groupStat{}}
+	return &index{Config: c, at: map[int64]uint32{}, groups: map[uint64]groupStat{}}
 }
 
 // ownNumbers is how many numbers of its own a document brings to the ranking.
@@ -86,7 +84,7 @@ func (x *index) size() int { return len(x.id) }
 
 // put takes a document, or a new version of one.
 func (x *index) put(d *Doc) {
-	same := d.same(x.seed)
+	same := d.same()
 	if doc, ok := x.at[d.ID]; ok {
 		if x.same[doc] == same {
 			x.change(doc, d)
@@ -178,19 +176,19 @@ func (x *index) index(doc uint32, d *Doc) {
 	}
 }
 
-// GroupKey names the model that an offer is one of: 0 for none. Shops number
-// their groups alike, so that vendor and category have to agree.
+// GroupKey names the model that an offer is one of, or the article that a page is a
+// copy of: 0 for none. Shops number their groups alike, so that vendor and category
+// have to agree.
 func GroupKey(d *Doc) uint64 {
-	if d.Group == "" || d.Offer == "" {
+	if d.Group == "" {
 		return 0
 	}
-	const prime, start = 1099511628211, 14695981039346656037 // FNV-1a
-	h := uint64(start)
+	if d.Offer == "" {
+		return max(fnv(fnvStart, "page "+d.Group), 1)
+	}
+	h := uint64(fnvStart)
 	for _, t := range []string{d.Group, strings.ToLower(d.Vendor), last(d.Category)} {
-		for i := range len(t) {
-			h = (h ^ uint64(t[i])) * prime
-		}
-		h *= prime
+		h = fnv(h, t) * fnvPrime
 	}
 	return max(h, 1)
 }
@@ -230,11 +228,20 @@ func (p *params) add(q Param, doc uint32) {
 	key := name + "\x00" + value
 	known := p.find(key)
 	id := p.id(key)
-	if v, err := strconv.ParseFloat(value, 64); known == 0 && err == nil {
-		if p.numbers == nil {
-			p.numbers = map[string][]number{}
-		}
-		p.numbers[name] = append(p.numbers[name], number{v, id})
+	if known == 0 {
+		p.number(name, value, id)
 	}
 	p.postings.add(id, doc)
+}
+
+// number notes a new value if it is a number.
+func (p *params) number(name, value string, id uint32) {
+	v, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		return
+	}
+	if p.numbers == nil {
+		p.numbers = map[string][]number{}
+	}
+	p.numbers[name] = append(p.numbers[name], number{v, id})
 }

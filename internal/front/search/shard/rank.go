@@ -36,8 +36,6 @@ const (
 	// so many are also ranked whatever the share.
 	keepPart  = 10
 	keepLeast = 512
-	// finalists are scored exactly, for a score of a kernel is rounded.
-	finalists = 16
 	// dense is how many documents of a block make it worth scoring where it lies.
 	dense = 24
 )
@@ -60,7 +58,7 @@ func (r *ranking) rank(in set, n, top int, share float64) (best []ranked, consid
 	}
 	r.gather(in)
 	room := r.room
-	least := max(top+finalists, keepLeast, considered/keepPart)
+	least := max(top, keepLeast, considered/keepPart)
 	if r.m.first < r.m.scorer.Trees() && considered > least {
 		r.score(0, r.m.first)
 		r.narrow(least)
@@ -248,16 +246,18 @@ func (w *narrowed) add(b gbdt.Block, mask gbdt.Mask, docs *[gbdt.BlockSize]uint3
 	}
 }
 
-// final orders the best by their exact scores.
+// final orders the best by their scores, whose rounding is the same in all shards.
 func (r *ranking) final(top int) (best []ranked) {
 	room := r.room
-	r.narrow(top + finalists)
-	var exact [gbdt.BlockSize]float64
+	limit := gbdt.Threshold(room.scores, room.masks, top)
+	trees := r.m.scorer.Trees()
 	for b := range room.blocks {
-		n := room.masks[b].Count()
-		r.m.scorer.ExactAll(exact[:n], room.blocks[b])
-		for i, doc := range room.docs[b][:n] {
-			best = append(best, ranked{doc, exact[i]})
+		mask := room.scores[b].AtLeast(limit, room.masks[b])
+		for half, w := range mask {
+			for ; w != 0; w &= w - 1 {
+				i := half*64 + bits.TrailingZeros64(w)
+				best = append(best, ranked{room.docs[b][i], r.m.scorer.Estimate(room.scores[b][i], 0, trees)})
+			}
 		}
 	}
 	return sorted(best, top)

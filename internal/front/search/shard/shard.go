@@ -57,6 +57,13 @@ func (s *Shard) Sort() {
 	s.mu.Unlock()
 }
 
+// Clear takes all documents out.
+func (s *Shard) Clear() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.x, s.version = newIndex(s.x.Config), 0
+}
+
 // Size is how many documents there are, and how far the change feed was followed.
 func (s *Shard) Size() (docs int, version int64) {
 	s.mu.RLock()
@@ -109,11 +116,13 @@ func pooled[T any](p *sync.Pool) *T {
 // answer ranks a set and adds its best to the answer.
 func (x *index) answer(a *Answer, q *Query, in set, n int, relaxed bool, s *space, room *rankingRoom) {
 	top := q.Top - len(a.Hits)
-	if q.Grouped {
-		top *= 4 // most models have a few offers
-	}
 	if n == 0 || top <= 0 {
 		return
+	}
+	if q.Grouped {
+		top *= 4 // most models have a few offers
+	} else {
+		top += copies
 	}
 	var best []ranked
 	r := ranking{x: x, q: q, m: x.Model, relaxed: relaxed, room: room}
@@ -131,9 +140,7 @@ func (x *index) answer(a *Answer, q *Query, in set, n int, relaxed bool, s *spac
 		best = x.ordered(in, q.Sort, top)
 		a.Considered += n
 	}
-	if q.Grouped {
-		best = x.oneOfEach(best)
-	}
+	best = x.oneOfEach(best, q.Grouped)
 	for _, b := range best[:min(len(best), q.Top-len(a.Hits))] {
 		h := x.hit(b)
 		h.Relaxed = relaxed
@@ -169,13 +176,20 @@ func (x *index) wordHits(q *Query, s *space) []uint8 {
 	return s.counts
 }
 
-// oneOfEach keeps the best offer of each model.
-func (x *index) oneOfEach(best []ranked) []ranked {
+// copies of articles may be among the best; they are folded into the best one.
+const copies = 16
+
+// oneOfEach keeps the best copy of each article and, if that is asked for, the best
+// offer of each model.
+func (x *index) oneOfEach(best []ranked, models bool) []ranked {
 	seen := map[uint64]bool{}
 	return slices.DeleteFunc(best, func(b ranked) bool {
 		g := x.group[b.doc]
+		if g == 0 || !models && x.offers.has(b.doc) {
+			return false
+		}
 		known := seen[g]
-		seen[g] = g != 0
+		seen[g] = true
 		return known
 	})
 }

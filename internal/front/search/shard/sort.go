@@ -20,7 +20,7 @@ func (x *index) resorted() *index {
 	}
 	v.prior = v.priors()
 	order := v.order()
-	n := &index{Config: x.Config, seed: x.seed, sorted: uint32(len(order)), at: make(map[int64]uint32, len(order)),
+	n := &index{Config: x.Config, sorted: uint32(len(order)), at: make(map[int64]uint32, len(order)),
 		id: permuted(x.id, order), same: permuted(x.same, order), source: permuted(x.source, order),
 		vendor: permuted(x.vendor, order), category: permuted(x.category, order), region: permuted(x.region, order),
 		group: permuted(x.group, order), language: permuted(x.language, order), currency: permuted(x.currency, order), published: permuted(x.published, order),

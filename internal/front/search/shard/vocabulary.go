@@ -22,14 +22,19 @@ func (v *vocabulary) add(word []byte, doc uint32) {
 	known := v.len()
 	id := v.idOf(word)
 	if int(id) >= known {
-		words.Stems(v.name(id), func(key string) {
-			if v.stems == nil {
-				v.stems = map[string][]uint32{}
-			}
-			v.stems[key] = append(v.stems[key], id)
-		})
+		v.stem(id)
 	}
 	v.postings.add(id, doc)
+}
+
+// stem notes the stems of a new word.
+func (v *vocabulary) stem(id uint32) {
+	words.Stems(v.name(id), func(key string) {
+		if v.stems == nil {
+			v.stems = map[string][]uint32{}
+		}
+		v.stems[key] = append(v.stems[key], id)
+	})
 }
 
 // forms are the words that share a stem with a word.
@@ -77,10 +82,21 @@ func (v *vocabulary) near(word string, most int) (ids []uint32) {
 		}
 		i++
 		if dead != "" {
-			i += sort.Search(len(v.order)-i, func(n int) bool { return !strings.HasPrefix(v.name(v.order[i+n]), dead) })
+			i += v.alike(i, dead)
 		}
 	}
 	return ids
+}
+
+// alike is how many words from the ith on begin alike. Mostly they are few, so that
+// the steps begin small.
+func (v *vocabulary) alike(i int, begin string) int {
+	step := 1
+	for i+step < len(v.order) && strings.HasPrefix(v.name(v.order[i+step]), begin) {
+		step *= 2
+	}
+	low := step / 2
+	return low + sort.Search(min(step, len(v.order)-i)-low, func(n int) bool { return !strings.HasPrefix(v.name(v.order[i+low+n]), begin) })
 }
 
 // walk is the table of distances for the word that was looked at last.

@@ -245,3 +245,35 @@ CREATE TABLE tokens (
   name  TEXT NOT NULL,
   added BIGINT NOT NULL
 );
+
+-- What people clicked of what the search showed: a row for each query that led to
+-- a click. search writes.
+CREATE TABLE clicks (
+  query      BYTEA PRIMARY KEY,          -- 16 bytes by chance
+  at         BIGINT NOT NULL,            -- of the query
+  experiment TEXT NOT NULL,
+  arm        TEXT NOT NULL,
+  person     TEXT NOT NULL,              -- a digest of who asked
+  asked      TEXT NOT NULL,              -- the query's parameters
+  shown      BYTEA NOT NULL,             -- ids of pages in their order, 8 bytes each
+  clicked    TEXT NOT NULL,              -- places, with blanks between
+  ordered    TEXT NOT NULL,
+  clicks     INTEGER NOT NULL,
+  orders     INTEGER NOT NULL
+);
+CREATE INDEX clicks_experiment ON clicks (experiment, arm, at);
+
+-- How many queries an experiment saw. search writes.
+CREATE TABLE exposures (
+  experiment TEXT NOT NULL,
+  arm        TEXT NOT NULL,
+  day        BIGINT NOT NULL,
+  queries    BIGINT NOT NULL,
+  PRIMARY KEY (experiment, arm, day)
+);
+
+-- Keys that the processes of a platform share. Who needs one first writes it.
+CREATE TABLE secrets (
+  name  TEXT PRIMARY KEY,
+  value BYTEA NOT NULL
+);

@@ -163,6 +163,18 @@ func (c *Client) Get(ctx context.Context, r Request) (*Answer, error) {
 	return a, nil
 }
 
+// MaxValidator is the longest validator that is kept and sent back: servers refuse
+// requests whose header is as long as their own.
+const MaxValidator = 1 << 10
+
+// validator is a header as it is kept, "" if that is too long.
+func validator(value string) string {
+	if len(value) > MaxValidator {
+		return ""
+	}
+	return value
+}
+
 func (c *Client) headers(req *http.Request, r Request) {
 	h := req.Header
 	h.Set("User-Agent", c.config.UserAgent)
@@ -170,19 +182,19 @@ func (c *Client) headers(req *http.Request, r Request) {
 	if r.Accept != "" {
 		h.Set("Accept", r.Accept)
 	}
-	if r.ETag != "" {
-		h.Set("If-None-Match", r.ETag)
+	if tag := validator(r.ETag); tag != "" {
+		h.Set("If-None-Match", tag)
 	}
-	if r.Modified != "" {
-		h.Set("If-Modified-Since", r.Modified)
+	if date := validator(r.Modified); date != "" {
+		h.Set("If-Modified-Since", date)
 	}
 }
 
 func answer(resp *http.Response) *Answer {
 	h := resp.Header
 	a := &Answer{
-		Status: resp.StatusCode, Header: h, Type: h.Get("Content-Type"),
-		ETag: h.Get("Etag"), Modified: h.Get("Last-Modified"),
+		Status: resp.StatusCode, Header: h, Type: validator(h.Get("Content-Type")),
+		ETag: validator(h.Get("Etag")), Modified: validator(h.Get("Last-Modified")),
 		RetryAfter: RetryAfter(h.Get("Retry-After"), time.Now()),
 	}
 	if loc, err := resp.Location(); err == nil && resp.StatusCode/100 == 3 {

@@ -1,0 +1,171 @@
+package search
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/front/search/shard"
+	"github.com/courant-platform/courant/internal/kit/web"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// served is what an answer showed. It goes out with the answer, signed, and comes
+// back with the clicks, so that nothing need be kept of answers without any.
+type served struct {
+	ID         []byte `json:"i"`
+	At         int64  `json:"t"`
+	Experiment string `json:"e,omitempty"`
+	Arm        string `json:"a,omitempty"`
+	Person     string `json:"p"`
+	Asked      string `json:"q"`
+	Shown      []byte `json:"s"` // ids of pages, 8 bytes each
+}
+
+// secret is the key that answers are signed with, the same for all processes.
+type secret struct {
+	mu  sync.Mutex
+	key []byte
+}
+
+const secretName = "search"
+
+// of reads the key, or makes it.
+func (k *secret) of(ctx context.Context, s *store.Store) ([]byte, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.key != nil {
+		return k.key, nil
+	}
+	fresh := make([]byte, 32)
+	rand.Read(fresh) // never fails
+	var key []byte
+	err := s.Write(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Exec(putSecret, secretName, fresh); err != nil {
+			return err
+		}
+		return tx.Row(readSecret, secretName).Scan(&key)
+	})
+	if err == nil {
+		k.key = key
+	}
+	return key, err
+}
+
+func mark(key, text []byte) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write(text)
+	return h.Sum(nil)[:16]
+}
+
+// sign is the text that names an answer.
+func (s *Search) sign(ctx context.Context, a arm, asked string, hits []shard.Hit) (string, error) {
+	key, err := s.secret.of(ctx, s.Store)
+	if err != nil {
+		return "", err
+	}
+	v := served{ID: make([]byte, 16), At: s.Store.Now().UnixMilli(), Experiment: a.experiment, Arm: a.name, Person: a.user,
+		Asked: asked[:min(len(asked), 2*longQuery)]}
+	rand.Read(v.ID) // never fails
+	for _, h := range hits {
+		v.Shown = binary.BigEndian.AppendUint64(v.Shown, uint64(h.ID))
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(append(mark(key, text), text...)), nil
+}
+
+// open reads what sign made, and refuses all else.
+func (s *Search) open(ctx context.Context, query string) (v served, err error) {
+	key, err := s.secret.of(ctx, s.Store)
+	if err != nil {
+		return v, err
+	}
+	b, bad := base64.RawURLEncoding.DecodeString(query)
+	if bad != nil || len(b) < 16 || !hmac.Equal(b[:16], mark(key, b[16:])) {
+		return v, courant.Errorf(courant.Invalid, "query: it names no answer of ours")
+	}
+	return v, json.Unmarshal(b[16:], &v)
+}
+
+// Clicked says what of an answer people clicked and ordered: places from 0.
+type Clicked struct {
+	Query   string `json:"query"`
+	Clicked []int  `json:"clicked"`
+	Ordered []int  `json:"ordered"`
+}
+
+const mostClicks = 16 << 10 // bytes of one report
+
+// click takes clicks and orders. It may come several times for one answer.
+func (s *Search) click(w http.ResponseWriter, r *http.Request) {
+	var c Clicked
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostClicks))
+	d.DisallowUnknownFields()
+	err := d.Decode(&c)
+	if err != nil {
+		web.Fail(w, r, s.Log, courant.Errorf(courant.Invalid, "the body is no report of clicks: %w", err))
+		return
+	}
+	v, err := s.open(r.Context(), c.Query)
+	if err == nil {
+		err = s.keepClicks(r.Context(), v, c)
+	}
+	if err != nil {
+		web.Fail(w, r, s.Log, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *Search) keepClicks(ctx context.Context, v served, c Clicked) error {
+	for _, place := range slices.Concat(c.Clicked, c.Ordered) {
+		if place < 0 || place >= len(v.Shown)/8 {
+			return courant.Errorf(courant.Invalid, "place %d was not shown", place)
+		}
+	}
+	return s.Store.Write(ctx, func(tx *store.Tx) error {
+		var clicked, ordered string
+		if err := tx.Row(readClicked, v.ID).Scan(&clicked, &ordered); err != nil && !store.NoRow(err) {
+			return err
+		}
+		clicks, orders := united(clicked, c.Clicked), united(ordered, c.Ordered)
+		_, err := tx.Exec(putClicks, v.ID, v.At, v.Experiment, v.Arm, v.Person, v.Asked, v.Shown, listed(clicks), listed(orders), len(clicks), len(orders))
+		return err
+	})
+}
+
+// united are the places of a list and more.
+func united(list string, more []int) []int {
+	all := slices.Clone(more)
+	for _, f := range strings.Fields(list) {
+		if n, err := strconv.Atoi(f); err == nil {
+			all = append(all, n)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func listed(places []int) string {
+	var b []byte
+	for i, n := range places {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = strconv.AppendInt(b, int64(n), 10)
+	}
+	return string(b)
+}

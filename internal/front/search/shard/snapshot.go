@@ -1,0 +1,282 @@
+package shard
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+	"strings"
+	"unsafe"
+
+	"github.com/courant-platform/courant"
+)
+
+// A snapshot is the columns of an index as they lie in memory, little end first,
+// with a checksum at the end. What follows from them is worked out again. Its mark
+// names the layout: one of another layout is refused, and the index is built anew.
+const (
+	snapshotMark = "courant index 1\n"
+	mostParts    = 1 << 32 // elements of one column
+)
+
+// Save writes a snapshot. Nobody may change the shard meanwhile; queries go on.
+func (s *Shard) Save(to io.Writer) error {
+	w := &saver{to: bufio.NewWriterSize(to, 1<<20), sum: crc32.New(crc32.MakeTable(crc32.Castagnoli))}
+	w.write([]byte(snapshotMark))
+	w.text(strings.Join(s.x.Signals, "\x00"))
+	scalar(w, &s.version)
+	s.x.columns(w)
+	binary.Write(w.to, binary.LittleEndian, w.sum.Sum32())
+	return errors.Join(w.err, w.to.Flush())
+}
+
+// Load reads a snapshot into a shard that is empty, and says how far it follows the
+// change feed. After an error the shard is as it was.
+func (s *Shard) Load(from io.Reader) (version int64, err error) {
+	x := newIndex(s.x.Config)
+	w := &saver{from: bufio.NewReaderSize(from, 1<<20), sum: crc32.New(crc32.MakeTable(crc32.Castagnoli))}
+	mark := make([]byte, len(snapshotMark))
+	if w.read(mark); w.err == nil && string(mark) != snapshotMark {
+		return 0, courant.Errorf(courant.Invalid, "the snapshot has another layout")
+	}
+	if w.text(""); w.err == nil && w.last != strings.Join(x.Signals, "\x00") {
+		return 0, courant.Errorf(courant.Invalid, "the snapshot was made with other signals")
+	}
+	scalar(w, &version)
+	x.columns(w)
+	want := w.sum.Sum32()
+	var sum uint32
+	if w.err == nil {
+		w.err = binary.Read(w.from, binary.LittleEndian, &sum)
+	}
+	if w.err == nil && sum != want {
+		w.err = errors.New("its checksum is wrong")
+	}
+	if w.err == nil {
+		w.err = x.check()
+	}
+	if w.err != nil {
+		return 0, courant.Errorf(courant.Invalid, "the snapshot is damaged: %w", w.err)
+	}
+	x.derive()
+	s.mu.Lock()
+	s.x, s.version = x, version
+	s.mu.Unlock()
+	return version, nil
+}
+
+// columns writes or reads all that a snapshot holds, in one order.
+func (x *index) columns(w *saver) {
+	scalar(w, &x.sorted)
+	column(w, &x.id)
+	column(w, &x.same)
+	column(w, &x.record)
+	column(w, &x.texts)
+	for _, c := range []*[]uint32{&x.source, &x.vendor, &x.category, &x.region, &x.language, &x.currency} {
+		column(w, c)
+	}
+	column(w, &x.group)
+	for _, c := range []*[]int64{&x.published, &x.price, &x.old} {
+		column(w, c)
+	}
+	column(w, &x.prior)
+	column(w, &x.rank)
+	column(w, &x.length)
+	column(w, &x.own)
+	for _, s := range []*set{&x.alive, &x.available, &x.offers} {
+		column(w, (*[]uint64)(s))
+	}
+	for _, d := range []*dict{&x.sources, &x.vendors, &x.languages, &x.regions.dict, &x.words.dict, &x.params.dict, &x.categories.dict} {
+		w.dict(d)
+	}
+	w.nodes(&x.categories)
+	w.lists(&x.words.lists)
+	w.lists(&x.params.lists)
+}
+
+// check refuses columns that do not fit together.
+func (x *index) check() error {
+	n := len(x.id)
+	for _, l := range []int{len(x.same), len(x.record), len(x.source), len(x.vendor), len(x.category), len(x.region), len(x.language),
+		len(x.currency), len(x.group), len(x.published), len(x.price), len(x.old), len(x.prior), len(x.rank), len(x.length)} {
+		if l != n {
+			return fmt.Errorf("a column has %d documents and another %d", l, n)
+		}
+	}
+	if len(x.own) != n*x.ownNumbers() || len(x.alive) != (n+63)/64 || len(x.categories.nodes) != x.categories.len() || int(x.sorted) > n {
+		return errors.New("a column has another length")
+	}
+	return nil
+}
+
+// derive works out what follows from the columns.
+func (x *index) derive() {
+	x.places = make([]uint16, len(x.id))
+	for doc, page := range x.id {
+		if x.alive.has(uint32(doc)) {
+			x.at[page] = uint32(doc)
+		}
+	}
+	x.dead = len(x.id) - len(x.at)
+	for id := 1; id < x.regions.len(); id++ {
+		set, _ := ParseRegions(x.regions.name(uint32(id)))
+		x.regions.number(set)
+	}
+	if len(x.regions.sets) == 0 {
+		x.regions.number(nil)
+	}
+	for id := 1; id < x.words.len(); id++ {
+		x.words.stem(uint32(id))
+	}
+	x.words.sortWords()
+	for id := 1; id < x.params.len(); id++ {
+		name, value, _ := strings.Cut(x.params.name(uint32(id)), "\x00")
+		x.params.number(name, value, uint32(id))
+	}
+	ranks := append([]uint16(nil), x.rank...)
+	x.ranges()
+	copy(x.rank, ranks)
+	x.measure()
+	for doc := range uint32(len(x.id)) {
+		x.setBins(doc)
+	}
+}
+
+// saver writes to one end or reads from the other, and keeps the first error.
+type saver struct {
+	to   *bufio.Writer
+	from *bufio.Reader
+	sum  hash.Hash32
+	last string // the text read last
+	err  error
+}
+
+func (w *saver) write(b []byte) {
+	if w.err == nil {
+		w.sum.Write(b)
+		_, w.err = w.to.Write(b)
+	}
+}
+
+func (w *saver) read(b []byte) {
+	if w.err == nil {
+		if _, w.err = io.ReadFull(w.from, b); w.err == nil {
+			w.sum.Write(b)
+		}
+	}
+}
+
+// bytes are the memory of some elements.
+func bytes[T any](s []T) []byte {
+	var one T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(one)))
+}
+
+// scalar writes or reads one number.
+func scalar[T int64 | uint32](w *saver, n *T) {
+	b := unsafe.Slice((*byte)(unsafe.Pointer(n)), unsafe.Sizeof(*n))
+	if w.to != nil {
+		w.write(b)
+	} else {
+		w.read(b)
+	}
+}
+
+// column writes or reads a slice: how many elements, then they themselves.
+func column[T any](w *saver, s *[]T) {
+	n := int64(len(*s))
+	scalar(w, &n)
+	if w.to != nil {
+		w.write(bytes(*s))
+		return
+	}
+	if w.err == nil && (n < 0 || n > mostParts) {
+		w.err = errors.New("a column is too long")
+	}
+	*s = nil
+	const piece = 1 << 20 // a damaged length must not ask for all memory at once
+	for w.err == nil && n > 0 {
+		at := len(*s)
+		*s = append(*s, make([]T, min(n, piece))...)
+		w.read(bytes((*s)[at:]))
+		n -= min(n, piece)
+	}
+}
+
+func (w *saver) text(t string) {
+	b := []byte(t)
+	column(w, &b)
+	w.last = string(b)
+}
+
+// dict writes or reads texts: where each ends, then all of them.
+func (w *saver) dict(d *dict) {
+	var ends []uint64
+	var all []byte
+	for _, name := range d.names {
+		all = append(all, name...)
+		ends = append(ends, uint64(len(all)))
+	}
+	column(w, &ends)
+	column(w, &all)
+	if w.to != nil || w.err != nil {
+		return
+	}
+	from := uint64(0)
+	for i, to := range ends {
+		if to < from || to > uint64(len(all)) || i > 0 && d.id(string(all[from:to])) != uint32(i) {
+			w.err = errors.New("a list of texts is out of order")
+			return
+		}
+		from = to
+	}
+}
+
+// nodes writes or reads what categories say beside their ids.
+func (w *saver) nodes(c *categories) {
+	if w.to != nil {
+		for i := range c.nodes {
+			w.text(strings.Join(c.nodes[i].names, "\x00"))
+			w.text(c.nodes[i].other)
+		}
+		return
+	}
+	c.nodes = make([]node, c.len())
+	for i := range c.nodes {
+		if w.text(""); w.last != "" {
+			c.nodes[i].names = strings.Split(w.last, "\x00")
+		}
+		w.text("")
+		c.nodes[i].other = w.last
+		if i > 0 {
+			c.nodes[i].ids = strings.Split(strings.TrimSuffix(c.name(uint32(i)), "\x00"), "\x00")
+		}
+	}
+}
+
+// lists writes or reads postings.
+func (w *saver) lists(lists *[][]uint32) {
+	ends, all := make([]uint32, 0, len(*lists)), []uint32(nil)
+	for _, l := range *lists {
+		all = append(all, l...)
+		ends = append(ends, uint32(len(all)))
+	}
+	column(w, &ends)
+	column(w, &all)
+	if w.to != nil || w.err != nil {
+		return
+	}
+	*lists = make([][]uint32, len(ends))
+	from := uint32(0)
+	for i, to := range ends {
+		if to < from || int(to) > len(all) {
+			w.err = errors.New("a list of documents is out of order")
+			return
+		}
+		(*lists)[i] = all[from:to:to]
+		from = to
+	}
+}

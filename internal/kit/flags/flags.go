@@ -1,0 +1,177 @@
+// Package flags has values that operators change while the program runs, by a file
+// that is read again every ten seconds:
+//
+//	# name = value, then conditions and perhaps the word forced
+//	search.share = 0.7 zone=a
+//	search.near  = false forced
+//
+// Of the lines of a name whose conditions all hold, the first one counts. A forced
+// one goes before what a query asks for, others come after it; without a line the
+// program's own value stands.
+package flags
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/courant-platform/courant"
+)
+
+// Every is how often the file is read again.
+const Every = 10 * time.Second
+
+// Flags are the values of one file. The zero value has none.
+type Flags struct {
+	Path  string            // of the file; "" for none, and one that is missing is empty
+	Known []string          // names that there are
+	Where map[string]string // what conditions ask for, such as zone and host
+	Log   *slog.Logger
+
+	lines atomic.Pointer[[]line]
+	text  []byte // read last
+}
+
+// line is one line of the file.
+type line struct {
+	name, value string
+	forced      bool
+	where       map[string]string
+}
+
+// Run reads the file again and again until ctx ends. A file with a mistake changes
+// nothing.
+func (f *Flags) Run(ctx context.Context) {
+	tick := time.NewTicker(Every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := f.Read(); err != nil {
+				f.Log.Warn("the flags stay as they were", "error", err)
+			}
+		}
+	}
+}
+
+// Read reads the file now.
+func (f *Flags) Read() error {
+	if f.Path == "" {
+		return nil
+	}
+	text, err := os.ReadFile(f.Path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return courant.Errorf(courant.Invalid, "flags: %w", err)
+	}
+	if f.lines.Load() != nil && bytes.Equal(text, f.text) {
+		return nil
+	}
+	lines, err := f.parse(text)
+	if err != nil {
+		return err
+	}
+	if f.lines.Swap(&lines) != nil {
+		f.Log.Info("the flags have changed", "file", f.Path, "lines", len(lines))
+	}
+	f.text = text
+	return nil
+}
+
+func (f *Flags) parse(text []byte) (all []line, err error) {
+	s := bufio.NewScanner(bytes.NewReader(text))
+	for n := 1; s.Scan(); n++ {
+		t, _, _ := strings.Cut(s.Text(), "#")
+		if strings.TrimSpace(t) == "" {
+			continue
+		}
+		l, problem := f.parseLine(t)
+		if problem != "" {
+			return nil, courant.Errorf(courant.Invalid, "%s:%d: %s", f.Path, n, problem)
+		}
+		all = append(all, l)
+	}
+	return all, s.Err()
+}
+
+func (f *Flags) parseLine(text string) (l line, problem string) {
+	name, rest, ok := strings.Cut(text, "=")
+	fields := strings.Fields(rest)
+	if l.name = strings.TrimSpace(name); !ok || len(fields) == 0 {
+		return l, "a line is name = value, then conditions"
+	}
+	if !slices.Contains(f.Known, l.name) {
+		return l, "there is no flag " + strconv.Quote(l.name) + "; there are " + strings.Join(f.Known, ", ")
+	}
+	l.value, l.where = fields[0], map[string]string{}
+	for _, field := range fields[1:] {
+		key, value, ok := strings.Cut(field, "=")
+		switch _, known := f.Where[key]; {
+		case field == "forced":
+			l.forced = true
+		case !ok || !known:
+			return l, strconv.Quote(field) + " is no condition"
+		default:
+			l.where[key] = value
+		}
+	}
+	return l, ""
+}
+
+// find is the value of a name, and whether it is forced.
+func (f *Flags) find(name string) (value string, forced, ok bool) {
+	lines := f.lines.Load()
+	if lines == nil {
+		return "", false, false
+	}
+	for _, l := range *lines {
+		if l.name == name && f.holds(l.where) {
+			return l.value, l.forced, true
+		}
+	}
+	return "", false, false
+}
+
+func (f *Flags) holds(where map[string]string) bool {
+	for key, value := range where {
+		if f.Where[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// Float is the value of a name: forced, else the query's own if it has one, else the
+// file's, else the program's.
+func (f *Flags) Float(name string, own float64, has bool, program float64) float64 {
+	return choose(f, name, own, has, program, func(t string) (float64, error) { return strconv.ParseFloat(t, 64) })
+}
+
+// Bool is Float for true and false.
+func (f *Flags) Bool(name string, own, has, program bool) bool {
+	return choose(f, name, own, has, program, strconv.ParseBool)
+}
+
+func choose[T any](f *Flags, name string, own T, has bool, program T, parse func(string) (T, error)) T {
+	text, forced, ok := f.find(name)
+	value, err := parse(text)
+	switch ok = ok && err == nil; {
+	case ok && forced:
+		return value
+	case has:
+		return own
+	case ok:
+		return value
+	}
+	return program
+}

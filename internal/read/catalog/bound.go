@@ -1,0 +1,110 @@
+package catalog
+
+import (
+	"strings"
+
+	"github.com/courant-platform/courant"
+)
+
+const (
+	maxName    = 1024 // of a name, a vendor and the like, which lists of offers show
+	maxCode    = 64   // of a currency, an outlet's stock
+	maxParams  = 64 << 10
+	maxOutlets = 1024 // of one offer
+)
+
+// bounds shortens ids and texts, and notes whether one had to be.
+type bounds struct{ id, text bool }
+
+func (b *bounds) ids(ids ...*string) {
+	for _, id := range ids {
+		if len(*id) > courant.MaxID {
+			*id, b.id = courant.ShortID(*id), true
+		}
+	}
+}
+
+func (b *bounds) cut(most int, texts ...*string) {
+	for _, t := range texts {
+		if len(*t) > most {
+			*t, b.text = strings.TrimSpace(strings.ToValidUTF8((*t)[:most], "")), true
+		}
+	}
+}
+
+func (b *bounds) params(params []courant.Param) {
+	for i := range params {
+		b.cut(maxName, &params[i].Name, &params[i].Unit)
+	}
+}
+
+func (b *bounds) ways(ways []courant.Shipping) {
+	for i := range ways {
+		w := &ways[i]
+		b.cut(maxName, &w.Cost, &w.Days, &w.OrderBefore, &w.Where, &w.Service)
+	}
+}
+
+// offer shortens all that an offer is known by and that lists of offers show.
+func (b *bounds) offer(o *courant.Offer) {
+	b.ids(&o.ID, &o.GroupID, &o.CategoryID)
+	for _, list := range [][]string{o.Recommended, o.Sets} {
+		for i := range list {
+			b.ids(&list[i])
+		}
+	}
+	b.cut(maxName, &o.Type, &o.Name, &o.Vendor, &o.VendorCode, &o.Model, &o.Availability, &o.TypePrefix, &o.Country, &o.SalesNotes,
+		&o.Condition, &o.ConditionReason, &o.Age, &o.Weight, &o.Dimensions, &o.Expiry, &o.VAT, &o.MinQuantity, &o.StepQuantity, &o.Warranty)
+	b.cut(maxCode, &o.Currency)
+	for i := range o.Barcodes {
+		b.cut(maxName, &o.Barcodes[i])
+	}
+	b.params(o.Params)
+	b.params(o.Details)
+	b.ways(o.DeliveryOptions)
+	b.ways(o.PickupOptions)
+	for i := range o.Outlets {
+		t := &o.Outlets[i]
+		b.ids(&t.ID)
+		b.cut(maxCode, &t.InStock, &t.Booking)
+	}
+}
+
+// bound shortens what is too long in an offer, and says so.
+func (r *reader) bound(o *courant.Offer) {
+	var b bounds
+	b.offer(o)
+	o.Params, o.Details = r.fit(o.Params), r.fit(o.Details)
+	r.tooLong(b)
+}
+
+// tooLong says what had to be shortened.
+func (r *reader) tooLong(b bounds) {
+	if b.id {
+		r.here("too-long", "an id is too long; a digest stands for its end")
+	}
+	if b.text {
+		r.here("too-long", "a text is too long; its end was left out")
+	}
+}
+
+// fit leaves out the params beyond a bound for all together.
+func (r *reader) fit(params []courant.Param) []courant.Param {
+	size := 0
+	for i := range params {
+		if size += len(params[i].Name) + len(params[i].Value) + len(params[i].Unit); size > maxParams {
+			r.here("too-long", "the params of an offer are too long; the last ones were left out")
+			return params[:i]
+		}
+	}
+	return params
+}
+
+// room says whether a list of an offer takes one more.
+func (r *reader) room(n int) bool {
+	if n < maxList {
+		return true
+	}
+	r.here("too-many", "an offer has more of these than are read; the others were left out")
+	return false
+}

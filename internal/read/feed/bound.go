@@ -1,0 +1,108 @@
+package feed
+
+import (
+	"strings"
+
+	"github.com/courant-platform/courant"
+)
+
+// The bounds of what lists of pages show, in bytes: there are many pages in one.
+const (
+	maxName = 1024 // of a title, a name, a category
+	maxTag  = 64   // of a language
+	maxMail = 254
+)
+
+// identifier is an id as it is kept.
+func (r *reader) identifier(id string) string {
+	if id = strings.TrimSpace(id); len(id) <= courant.MaxID {
+		return line(id)
+	}
+	r.here("too-long", "an id is too long; a digest stands for its end")
+	return line(courant.ShortID(id))
+}
+
+// boundItem shortens the short texts of an item that are not.
+func (r *reader) boundItem(it *courant.Item) {
+	b := bounds{}
+	b.cut(&it.Title, &it.ReportTitle)
+	b.drop(maxTag, &it.Language)
+	b.people(it.Authors)
+	b.names(it.Categories)
+	for i := range it.Enclosures {
+		b.drop(maxName, &it.Enclosures[i].Type)
+	}
+	for i := range it.Related {
+		b.cut(&it.Related[i].Title)
+	}
+	for i := range it.Breadcrumbs {
+		b.cut(&it.Breadcrumbs[i].Text)
+	}
+	b.goals(it.Goals)
+	if b.met {
+		r.here("too-long", "a title, name, category or the like of an item is too long; its end was left out")
+	}
+}
+
+// boundFeed does the same for a feed.
+func (r *reader) boundFeed(f *courant.Feed) {
+	b := bounds{}
+	b.cut(&f.Title, &f.Plugin)
+	b.drop(maxTag, &f.Language)
+	b.people(f.Authors)
+	b.names(f.Categories)
+	b.goals(f.Goals)
+	for i := range f.Analytics {
+		c := &f.Analytics[i]
+		b.drop(maxLine, &c.Type, &c.ID, &c.Params)
+	}
+	for i := range f.Ads {
+		a := &f.Ads[i]
+		b.drop(maxLine, &a.Type, &a.ID, &a.Slot)
+	}
+	if b.met {
+		r.here("too-long", "a title, name, category or the like of the feed is too long; its end was left out")
+	}
+}
+
+// bounds shortens texts, and notes whether one had to be.
+type bounds struct{ met bool }
+
+// cut leaves the end of names out that are too long.
+func (b *bounds) cut(names ...*string) {
+	for _, s := range names {
+		if len(*s) > maxName {
+			*s, b.met = strings.TrimSpace(strings.ToValidUTF8((*s)[:maxName], "")), true
+		}
+	}
+}
+
+// drop leaves out what is worthless in part.
+func (b *bounds) drop(most int, codes ...*string) {
+	for _, s := range codes {
+		if len(*s) > most {
+			*s, b.met = "", true
+		}
+	}
+}
+
+func (b *bounds) names(list []string) {
+	for i := range list {
+		b.cut(&list[i])
+	}
+}
+
+func (b *bounds) people(list []courant.Person) {
+	for i := range list {
+		b.cut(&list[i].Name)
+		b.drop(maxMail, &list[i].Email)
+	}
+}
+
+func (b *bounds) goals(list []courant.Goal) {
+	for i := range list {
+		g := &list[i]
+		b.cut(&g.Name)
+		b.drop(maxName, &g.Type, &g.ID, &g.Key)
+	}
+}

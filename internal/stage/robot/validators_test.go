@@ -1,0 +1,62 @@
+package robot_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestValidatorsThatAServerRefusesAreNotSentAgain(t *testing.T) {
+	long := `"` + strings.Repeat("x", 4000) + `"`
+	for _, code := range []int{400, 413, 431} {
+		in(t, func(t *testing.T, w *world) {
+			w.source(1, feed)
+			w.exec(`UPDATE polls SET etag = '"1"', modified = 'Fri', body = $1`, digest("<rss/>"))
+			w.pages[feed] = func(out http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("If-None-Match") != "" {
+					out.WriteHeader(code)
+					return
+				}
+				page("<rss/>", "Etag", long, "Content-Type", "text/xml; x="+long)(out, r)
+			}
+			w.ask(1, time.Minute)
+			if p := w.poll(1); p.status != code || p.etag != "" || p.modified != "" || p.failures != 1 {
+				t.Errorf("after %d: %+v", code, p)
+			}
+			w.ask(1, time.Minute)
+			if p := w.poll(1); p.status != 200 || p.open || p.failures != 0 {
+				t.Errorf("asked without them: %+v", p)
+			}
+			w.put(feed, page("<rss></rss>", "Etag", long, "Content-Type", "text/xml; x="+long))
+			w.ask(1, time.Minute)
+			if p := w.poll(1); !p.open || p.pendingTag != "" || p.kind != "" {
+				t.Errorf("a long validator: %d bytes, a type of %d", len(p.pendingTag), len(p.kind))
+			}
+		})
+	}
+}
+
+func TestAnAnswerThatSaysNothingOfValidatorsKeepsThem(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.source(1, feed)
+		w.exec(`UPDATE polls SET etag = '"1"', modified = 'Fri'`)
+		w.pages[feed] = status(404)
+		w.ask(1, time.Minute)
+		if p := w.poll(1); p.status != 404 || p.etag != `"1"` || p.modified != "Fri" {
+			t.Errorf("got %+v", p)
+		}
+	})
+}
+
+func TestAKeptValidatorThatIsTooLongIsNotSent(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.source(1, feed)
+		w.exec(`UPDATE polls SET etag = $1, modified = $1`, strings.Repeat("x", 1025))
+		w.pages[feed] = page("<rss/>")
+		w.ask(1, time.Minute)
+		if got := w.seen(feed); len(got) != 1 || got[0].header.Get("If-None-Match") != "" || got[0].header.Get("If-Modified-Since") != "" {
+			t.Errorf("%d requests", len(got))
+		}
+	})
+}
