@@ -32,7 +32,7 @@ func drilled(t *testing.T, name string, d Drill) Outcome {
 }
 
 func zoneLost() Drill {
-	return Drill{World: World{Shards: 1, Load: Steady(0.82)}, Lost: 1, Normal: 15 * time.Second, Outage: 45 * time.Second, After: 10 * time.Second}
+	return Drill{World: World{Shards: 1, Load: Steady(0.82)}, Lost: 1, Normal: 12 * time.Second, Outage: 32 * time.Second, After: 8 * time.Second}
 }
 
 func TestTheLawsCompareAsTheyShould(t *testing.T) {
@@ -119,7 +119,7 @@ func day(length time.Duration) World {
 }
 
 func TestNothingDriftsInALongTime(t *testing.T) {
-	length := 40 * time.Minute
+	length := 24 * time.Minute
 	film, err := Play(t.Context(), day(length), nil)
 	if err != nil {
 		t.Fatal(err)
