@@ -72,7 +72,16 @@ func (m *Media) Handlers() []bus.Handler {
 func (m *Media) Run(ctx context.Context) error {
 	var both sync.WaitGroup
 	both.Go(func() { m.loop(ctx, m.deadlines) })
-	both.Go(func() { m.loop(ctx, m.sweep) })
+	both.Go(func() {
+		age := time.Duration(0) // at the start all bells have been rung that ever will be
+		m.loop(ctx, func(ctx context.Context) (time.Duration, error) {
+			wait, err := m.sweep(ctx, age)
+			if err == nil {
+				age = pictureTime
+			}
+			return wait, err
+		})
+	})
 	both.Wait()
 	return nil
 }
@@ -107,9 +116,10 @@ func (m *Media) deadlines(ctx context.Context) (time.Duration, error) {
 	return min(max(next.Sub(m.Store.Now()), sweepShort), sweepLong), nil
 }
 
-// sweep takes up new documents and fetched pictures that were not announced.
-func (m *Media) sweep(ctx context.Context) (time.Duration, error) {
-	documents, pictures, err := m.unannounced(ctx)
+// sweep takes up new documents that were not announced, and pictures that were
+// fetched so long ago that they were not either.
+func (m *Media) sweep(ctx context.Context, age time.Duration) (time.Duration, error) {
+	documents, pictures, err := m.unannounced(ctx, age)
 	if err != nil {
 		return sweepEvery, err
 	}

@@ -72,7 +72,7 @@ func (m *Media) late(ctx context.Context) (late []flow.Version, next time.Time, 
 }
 
 // unannounced are new documents and fetched pictures that nobody took up.
-func (m *Media) unannounced(ctx context.Context) (documents []flow.Version, pictures [][]byte, err error) {
+func (m *Media) unannounced(ctx context.Context, age time.Duration) (documents []flow.Version, pictures [][]byte, err error) {
 	now := m.Store.Now()
 	err = m.Store.Read(ctx, func(r store.Reader) error {
 		err := r.Rows(func(rows store.Rows) error {
@@ -89,7 +89,7 @@ func (m *Media) unannounced(ctx context.Context) (documents []flow.Version, pict
 			err := rows.Scan(&hash)
 			pictures = append(pictures, hash)
 			return err
-		}, answeredFetches, now.Add(-pictureTime).UnixMilli())
+		}, answeredFetches, now.Add(-age).UnixMilli())
 	})
 	return documents, pictures, err
 }
