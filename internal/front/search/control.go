@@ -37,7 +37,7 @@ func lawOf(c Config) (degrade.Law, error) {
 	case "", "feed-forward":
 		return &degrade.FeedForward{Floor: c.Floor}, nil
 	case "linear":
-		return &degrade.Linear{Floor: c.Floor, Window: 5 * time.Second}, nil
+		return &degrade.Linear{Window: 5 * time.Second}, nil
 	case "off":
 		return degrade.Fixed(1), nil
 	}
