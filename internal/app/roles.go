@@ -2,12 +2,14 @@ package app
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"path/filepath"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/api"
 	"github.com/courant-platform/courant/internal/front/search"
+	"github.com/courant-platform/courant/internal/front/search/index"
 	"github.com/courant-platform/courant/internal/front/serve"
 	"github.com/courant-platform/courant/internal/port/bus"
 	"github.com/courant-platform/courant/internal/stage/media"
@@ -27,9 +29,12 @@ type Role struct {
 // unit is a role at work: what it wants to hear, what it runs, what it answers.
 type unit struct {
 	handlers []bus.Handler
-	run      func(context.Context) error
+	runs     runs
 	register func(*http.ServeMux)
 }
+
+// runs is what runs until its context ends, each beside the others.
+type runs []func(context.Context) error
 
 // Roles is the role table, in the order in which data moves.
 func Roles() []Role {
@@ -71,7 +76,7 @@ func Named(names []string) ([]Role, error) {
 
 func scheduleRole(p *Platform) (unit, error) {
 	s := &schedule.Schedule{Store: p.Store, Config: p.Config.Schedule, Log: p.log("schedule")}
-	return unit{handlers: s.Handlers(), run: s.Run}, nil
+	return unit{handlers: s.Handlers(), runs: runs{s.Run}}, nil
 }
 
 func robotRole(p *Platform) (unit, error) {
@@ -81,23 +86,23 @@ func robotRole(p *Platform) (unit, error) {
 	}
 	r := &robot.Robot{Store: p.Store, Blobs: p.Blobs, Client: c, Config: p.Config.Robot, Owner: p.Owner,
 		Metrics: p.Metrics, Log: p.log("robot")}
-	return unit{handlers: r.Handlers(), run: r.Run}, nil
+	return unit{handlers: r.Handlers(), runs: runs{r.Run}}, nil
 }
 
 func parseRole(p *Platform) (unit, error) {
 	s := &parse.Parse{Store: p.Store, Blobs: p.Blobs, Config: p.Config.Parse, Pictures: p.Config.Media.Pictures, Owner: p.Owner,
 		Metrics: p.Metrics, Log: p.log("parse")}
-	return unit{handlers: s.Handlers(), run: s.Run}, nil
+	return unit{handlers: s.Handlers(), runs: runs{s.Run}}, nil
 }
 
 func mediaRole(p *Platform) (unit, error) {
 	m := &media.Media{Store: p.Store, Blobs: p.Blobs, Config: p.Config.Media, Metrics: p.Metrics, Log: p.log("media")}
-	return unit{handlers: m.Handlers(), run: m.Run}, nil
+	return unit{handlers: m.Handlers(), runs: runs{m.Run}}, nil
 }
 
 func pagesRole(p *Platform) (unit, error) {
 	s := &pages.Pages{Store: p.Store, Config: p.Config.Pages, Owner: p.Owner, Pictures: p.Config.Media.Pictures, Metrics: p.Metrics, Log: p.log("pages")}
-	return unit{handlers: s.Handlers(), run: s.Run}, nil
+	return unit{handlers: s.Handlers(), runs: runs{s.Run}}, nil
 }
 
 func serveRole(p *Platform) (unit, error) {
@@ -106,14 +111,15 @@ func serveRole(p *Platform) (unit, error) {
 }
 
 func searchRole(p *Platform) (unit, error) {
-	s := &search.Search{Store: p.Store, Config: p.Config.Search, RegionParam: p.Config.Catalog.RegionParam, Metrics: p.Metrics, Log: p.log("search"),
-		Dir: filepath.Join(p.dir, "search"), Guard: p.api().Guard}
-	return unit{handlers: s.Handlers(), run: s.Run, register: s.Register}, s.Open()
+	x := &index.Index{Store: p.Store, Config: p.Config.Search.Index(), RegionParam: p.Config.Catalog.RegionParam, Metrics: p.Metrics, Log: p.log("search"),
+		Dir: filepath.Join(p.dir, "search")}
+	s := &search.Search{Store: p.Store, Config: p.Config.Search, Backend: x, Metrics: p.Metrics, Log: p.log("search"), Guard: p.api().Guard}
+	return unit{handlers: x.Handlers(), runs: runs{x.Run, s.Run}, register: s.Register}, errors.Join(x.Open(), s.Open())
 }
 
 func apiRole(p *Platform) (unit, error) {
 	a := p.api()
-	return unit{handlers: a.Handlers(), run: a.Run, register: a.Register}, nil
+	return unit{handlers: a.Handlers(), runs: runs{a.Run}, register: a.Register}, nil
 }
 
 func (p *Platform) api() *api.API {

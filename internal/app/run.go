@@ -143,8 +143,8 @@ func (p *Platform) run(ctx context.Context, roles []Role, l net.Listener) error 
 		if u.register != nil {
 			u.register(mux)
 		}
-		if u.run != nil {
-			start(role.Name, u.run)
+		for _, run := range u.runs {
+			start(role.Name, run)
 		}
 	}
 	start("relay", store.Relay{Store: p.Store, Publish: p.Bus.Publish}.Run)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/front/search/index"
 	"github.com/courant-platform/courant/internal/front/search/shard"
 	"github.com/courant-platform/courant/internal/kit/web"
 )
@@ -30,6 +31,8 @@ type request struct {
 	Text string
 	K    int
 	Page int // from 1
+
+	Program bool // asks, not a person
 }
 
 // request reads the parameters of a query.
@@ -245,8 +248,8 @@ type Found struct {
 
 // Coverage says how much of what matched was ranked, and why not all.
 type Coverage struct {
-	Share  float64  `json:"share"`
-	Shards []Report `json:"shards"`
+	Share  float64        `json:"share"`
+	Shards []index.Report `json:"shards"`
 }
 
 // api answers a query as JSON.
@@ -258,7 +261,7 @@ func (s *Search) api(w http.ResponseWriter, r *http.Request) {
 	}
 	arm := s.armOf(r.URL.Query().Get("user"))
 	q.Share = min(q.Share, arm.share)
-	found, err := s.Find(r.Context(), &q.Query)
+	found, err := s.Find(r.Context(), &q)
 	if err != nil {
 		web.Fail(w, r, s.Log, err)
 		return

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/front/search/index"
 	"github.com/courant-platform/courant/internal/front/search/shard"
 	"github.com/courant-platform/courant/internal/kit/gbdt"
 	"github.com/courant-platform/courant/internal/read/catalog"
@@ -29,15 +31,16 @@ import (
 // COURANT_SYNONYMS and COURANT_MODEL name files as the configuration does.
 
 // filled is a search with all offers of the catalogues.
-func filled(b *testing.B) *Search {
+func filled(b *testing.B) (*Search, *index.Index) {
 	files, err := filepath.Glob(os.Getenv("COURANT_CATALOGS"))
 	if err != nil || len(files) == 0 {
 		b.Skip("COURANT_CATALOGS names no files")
 	}
 	c := Defaults()
 	c.Synonyms, c.Model = os.Getenv("COURANT_SYNONYMS"), os.Getenv("COURANT_MODEL")
-	s := &Search{Config: c, RegionParam: "Regions"}
-	if err := s.Open(); err != nil {
+	x := &index.Index{Config: c.Index(), RegionParam: "Regions"}
+	s := &Search{Config: c, Backend: x}
+	if err := errors.Join(x.Open(), s.Open()); err != nil {
 		b.Fatal(err)
 	}
 	var next, ids, spent atomic.Int64
@@ -47,7 +50,7 @@ func filled(b *testing.B) *Search {
 	for range 2 {
 		all.Go(func() {
 			for i := next.Add(1) - 1; int(i) < len(files); i = next.Add(1) - 1 {
-				if err := s.index(files[i], &ids, &spent); err != nil {
+				if err := fill(x, files[i], &ids, &spent); err != nil {
 					b.Error(err)
 				}
 			}
@@ -55,18 +58,13 @@ func filled(b *testing.B) *Search {
 	}
 	all.Wait()
 	put := time.Now()
-	for _, sh := range s.shards {
-		sh.Sort()
-	}
+	x.Sort()
 	n := ids.Load()
-	texts := 0
-	for _, sh := range s.shards {
-		texts += sh.Texts()
-	}
+	texts := x.Texts()
 	b.Logf("%d offers: %.0f s with reading the files, of which %.0f s of indexing; %.1f s to sort all again", n, put.Sub(began).Seconds(),
 		time.Duration(spent.Load()).Seconds(), time.Since(put).Seconds())
 	b.Logf("%.0f bytes an offer, of them %.0f of texts; kernel %s", float64(heap()-before)/float64(n), float64(texts)/float64(n), gbdt.Kernel())
-	return s
+	return s, x
 }
 
 func heap() uint64 {
@@ -77,8 +75,8 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// index puts a catalogue into the shards; one at a time changes a shard.
-func (s *Search) index(path string, ids, spent *atomic.Int64) error {
+// fill puts a catalogue into the index; one at a time changes it.
+func fill(x *index.Index, path string, ids, spent *atomic.Int64) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -89,22 +87,19 @@ func (s *Search) index(path string, ids, spent *atomic.Int64) error {
 		return err
 	}
 	name, _, _ := strings.Cut(filepath.Base(path), ".")
-	parts := make([][]shard.Doc, len(s.shards))
+	var docs []shard.Doc
 	flush := func() {
 		loading.Lock()
 		began := time.Now()
-		for n := range parts {
-			s.shards[n].Apply(parts[n], nil, 1)
-			parts[n] = parts[n][:0]
-		}
+		x.Put(docs, nil, 1)
+		docs = docs[:0]
 		spent.Add(int64(time.Since(began)))
 		loading.Unlock()
 	}
 	_, err = catalog.Read(r, catalog.Options{URL: "http://shop.example/", Offer: func(o *courant.Offer) error {
 		d := shard.Doc{ID: ids.Add(1), Source: name, URL: o.URL, Title: o.Name, Pictures: len(o.Pictures), Published: time.Unix(1.7e9, 0)}
-		s.offer(&d, o)
-		n := s.shardOf(&d)
-		if parts[n] = append(parts[n], d); len(parts[n]) >= 2000 {
+		x.Offer(&d, o)
+		if docs = append(docs, d); len(docs) >= 16000 {
 			flush()
 		}
 		return nil
@@ -161,10 +156,10 @@ func (s *Search) queries(b *testing.B) (all []askedOf) {
 	return all
 }
 
-// BenchmarkQuery measures the CPU time of queries over all shards, one shard after
-// the other: by class, and the largest category without a filter.
+// BenchmarkQuery measures the CPU time of queries over all shards: by
+// class, and the largest category without a filter.
 func BenchmarkQuery(b *testing.B) {
-	s := filled(b)
+	s, x := filled(b)
 	byClass := map[string][]askedOf{}
 	for _, q := range s.queries(b) {
 		byClass[q.class] = append(byClass[q.class], q)
@@ -193,13 +188,15 @@ func BenchmarkQuery(b *testing.B) {
 			for b.Loop() {
 				q := &qs[n%len(qs)].Query
 				n++
-				began := time.Now()
-				for _, sh := range s.shards {
-					a := sh.Ask(q)
-					matched += a.Matched
-					scored += a.Scored
+				p, err := x.Ask(b.Context(), &index.Ask{Query: *q})
+				if err != nil {
+					b.Fatal(err)
 				}
-				took = append(took, time.Since(began))
+				for _, r := range p.Shards {
+					matched += r.Matched
+					scored += r.Scored
+				}
+				took = append(took, p.CPU)
 			}
 			slices.Sort(took)
 			b.ReportMetric(float64(matched)/float64(n), "matched")

@@ -1,12 +1,15 @@
 package search
 
 import (
+	"errors"
 	"net/url"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/courant-platform/courant/internal/front/search/index"
 	"github.com/courant-platform/courant/internal/front/search/shard"
+	"github.com/courant-platform/courant/internal/kit/obs"
 )
 
 // FuzzQuery asks a small index whatever comes as parameters.
@@ -17,15 +20,18 @@ func FuzzQuery(f *testing.F) {
 	}
 	c := Defaults()
 	c.Shards = 2
-	s := &Search{Config: c}
-	if err := s.Open(); err != nil {
+	x := &index.Index{Config: c.Index(), Metrics: obs.New()}
+	s := &Search{Config: c, Backend: x, Metrics: obs.New()}
+	if err := errors.Join(x.Open(), s.Open()); err != nil {
 		f.Fatal(err)
 	}
+	var docs []shard.Doc
 	for i, title := range []string{"Kettle red", "чайник", "手机壳", "Kettles & pans", ""} {
 		d := shard.Doc{ID: int64(i + 1), Offer: strings.Repeat("x", i), Title: title, Words: title, Category: []string{"1", "11"}, CategoryNames: []string{"a", "b"}, Vendor: "A",
 			Price: int64(i) * 1000, Params: []shard.Param{{Name: "Color", Value: "red"}, {Name: "Size", Value: "2"}}}
-		s.shards[i%2].Apply([]shard.Doc{d}, nil, 1)
+		docs = append(docs, d)
 	}
+	x.Put(docs, nil, 1)
 	f.Fuzz(func(t *testing.T, query string) {
 		v, err := url.ParseQuery(query)
 		if err != nil {
@@ -35,7 +41,10 @@ func FuzzQuery(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r := s.ask(&q.Query, false)
+		r, err := s.Find(t.Context(), &q)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if r.Total+r.Relaxed > 5 || len(r.Hits) > q.Top || len(r.Hits) > r.Total+r.Relaxed {
 			t.Fatalf("%s: %d and %d matched, %d hits of %d", query, r.Total, r.Relaxed, len(r.Hits), q.Top)
 		}

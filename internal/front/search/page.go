@@ -99,10 +99,7 @@ func (s *Search) page(w http.ResponseWriter, r *http.Request) {
 // fill asks and fills in what was found.
 func (s *Search) fill(r *http.Request, v *pageView, given url.Values) error {
 	if !v.Asked {
-		for _, sh := range s.shards {
-			n, _ := sh.Size()
-			v.Docs += n
-		}
+		v.Docs = s.Backend.Docs()
 		return nil
 	}
 	if given.Get("k") == "" {
@@ -112,7 +109,7 @@ func (s *Search) fill(r *http.Request, v *pageView, given url.Values) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.Find(r.Context(), &q.Query)
+	found, err := s.Find(r.Context(), &q)
 	if err != nil {
 		return err
 	}

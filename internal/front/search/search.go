@@ -11,14 +11,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/courant-platform/courant/internal/flow"
-	"github.com/courant-platform/courant/internal/front/search/shard"
+	"github.com/courant-platform/courant/internal/front/search/index"
 	"github.com/courant-platform/courant/internal/front/search/words"
-	"github.com/courant-platform/courant/internal/kit/bell"
 	"github.com/courant-platform/courant/internal/kit/flags"
 	"github.com/courant-platform/courant/internal/kit/obs"
 	"github.com/courant-platform/courant/internal/kit/setting"
-	"github.com/courant-platform/courant/internal/port/bus"
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
@@ -35,6 +32,11 @@ type Config struct {
 	Model       string           `toml:"model" comment:"ranking model, JSON of CatBoost; the built-in one unless set, none to go without"`
 }
 
+// Index is the part of the configuration that an index needs.
+func (c Config) Index() index.Config {
+	return index.Config{Shards: c.Shards, Signals: c.Signals, Model: c.Model, Law: c.Law, Floor: c.Floor}
+}
+
 // Defaults are the working values.
 func Defaults() Config {
 	return Config{Shards: 8, Signals: []string{"Rating", "Reviews", "Orders", "Shop rating", "Delivery"},
@@ -43,60 +45,36 @@ func Defaults() Config {
 
 // Search is the front.
 type Search struct {
-	Store       *store.Store
-	Config      Config
-	RegionParam string // the param of an offer that holds its regions
-	Metrics     *obs.Set
-	Log         *slog.Logger
-	Dir         string // for snapshots of the index; "" keeps none
+	Store   *store.Store
+	Config  Config
+	Backend Backend
+	Zone    string // of this process, for conditions of flags
+	Metrics *obs.Set
+	Log     *slog.Logger
 	// Guard lets administrators through.
 	Guard func(http.Handler) http.HandlerFunc
 
-	shards   []*shard.Shard
-	synonyms words.Synonyms
-	changed  bell.Bell
-	follower follower
-
+	synonyms    words.Synonyms
 	experiments []experiment
 	exposed     exposed
 	secret      secret
-	load        control
 	flags       flags.Flags
 }
 
-// Open reads the model and the synonyms.
+// Open reads the synonyms, the flags and the experiments.
 func (s *Search) Open() error {
-	model, err := openModel(s.Config)
-	if err != nil {
-		return err
-	}
+	var err error
 	if s.synonyms, err = openSynonyms(s.Config.Synonyms); err != nil {
-		return err
-	}
-	if err := s.load.start(s.Config); err != nil {
 		return err
 	}
 	host, _ := os.Hostname()
 	s.flags.Path, s.flags.Log = s.Config.Flags, s.Log
-	s.flags.Known, s.flags.Where = []string{flagShare, flagNear}, map[string]string{"host": host}
+	s.flags.Known, s.flags.Where = []string{flagShare, flagNear}, map[string]string{"host": host, "zone": s.Zone}
 	if err := s.flags.Read(); err != nil {
 		return err
 	}
-	if s.experiments, err = parseExperiments(s.Config.Experiments); err != nil {
-		return err
-	}
-	for range max(s.Config.Shards, 1) {
-		s.shards = append(s.shards, shard.New(shard.Config{Signals: s.Config.Signals, Model: model, Now: time.Now}))
-	}
-	return nil
-}
-
-// Handlers are what the front wants to hear.
-func (s *Search) Handlers() []bus.Handler {
-	return []bus.Handler{flow.PageChanged.Listen(func(context.Context, flow.Changes) error {
-		s.changed.Ring()
-		return nil
-	})}
+	s.experiments, err = parseExperiments(s.Config.Experiments)
+	return err
 }
 
 // Register adds the front's addresses.
@@ -107,47 +85,24 @@ func (s *Search) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/experiments", s.Guard(http.HandlerFunc(s.report)))
 }
 
-const (
-	lookEvery = time.Second // for changes that no bell announced
-	keepEvery = 10 * time.Minute
-)
+// countEvery is how often queries of experiments are written down.
+const countEvery = time.Second
 
-// Run follows the change feed until ctx ends.
+// Run keeps flags and counts until ctx ends.
 func (s *Search) Run(ctx context.Context) error {
 	var all sync.WaitGroup
-	all.Go(func() { s.control(ctx) })
 	all.Go(func() { s.flags.Run(ctx) })
 	defer all.Wait()
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(countEvery)
 	defer tick.Stop()
-	for kept := time.Now(); ; {
-		heard := s.changed.Heard()
-		if err := s.catchUp(ctx); err != nil && ctx.Err() == nil {
-			s.Log.Warn("the index is behind the change feed", "error", err)
+	for {
+		select {
+		case <-ctx.Done():
+			return s.count(context.WithoutCancel(ctx))
+		case <-tick.C:
 		}
 		if err := s.count(ctx); err != nil && ctx.Err() == nil {
 			s.Log.Warn("queries of experiments are counted later", "error", err)
 		}
-		if time.Since(kept) > keepEvery {
-			s.keepIfWorth(1)
-			kept = time.Now()
-		}
-		select {
-		case <-ctx.Done():
-			s.keepIfWorth(keepAfter)
-			return s.count(context.WithoutCancel(ctx))
-		case <-heard:
-		case <-tick.C:
-		}
-	}
-}
-
-// keepIfWorth writes snapshots if there are some changes that they lack.
-func (s *Search) keepIfWorth(changes int64) {
-	if s.Dir == "" || s.follower.after-s.follower.kept < changes {
-		return
-	}
-	if err := s.keep(); err != nil {
-		s.Log.Warn("the index is not kept and will be built anew after a restart", "error", err)
 	}
 }

@@ -3,6 +3,7 @@ package search_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/search"
+	"github.com/courant-platform/courant/internal/front/search/index"
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/obs"
 	"github.com/courant-platform/courant/internal/kit/pack"
@@ -46,18 +48,21 @@ func (w *world) run(c search.Config, dir string) (stop func()) {
 	t := w.t
 	t.Helper()
 	w.mux = http.NewServeMux()
-	s := &search.Search{Dir: dir, Store: w.store, Config: c, RegionParam: "Regions", Metrics: obs.New(), Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	log := slog.New(slog.NewTextHandler(t.Output(), nil))
+	x := &index.Index{Dir: dir, Store: w.store, Config: c.Index(), RegionParam: "Regions", Metrics: obs.New(), Log: log}
+	s := &search.Search{Store: w.store, Config: c, Backend: x, Metrics: obs.New(), Log: log,
 		Guard: func(next http.Handler) http.HandlerFunc { return next.ServeHTTP }}
-	if err := s.Open(); err != nil {
+	if err := errors.Join(x.Open(), s.Open()); err != nil {
 		t.Fatal(err)
 	}
 	s.Register(w.mux)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	done := make(chan error, 1)
+	done := make(chan error, 2)
 	go func() { done <- s.Run(ctx) }()
+	go func() { done <- x.Run(ctx) }()
 	return func() {
 		cancel()
-		if err := <-done; err != nil {
+		if err := errors.Join(<-done, <-done); err != nil {
 			t.Error(err)
 		}
 	}
@@ -184,8 +189,7 @@ func TestAModelOrSynonymsThatCannotBeReadAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []search.Config{{Model: filepath.Join(dir, "none")}, {Model: bad}, {Synonyms: filepath.Join(dir, "none")}} {
-		s := &search.Search{Config: c}
-		if err := s.Open(); err == nil || !strings.Contains(err.Error(), "search.") {
+		if err := errors.Join((&index.Index{Config: c.Index()}).Open(), (&search.Search{Config: c}).Open()); err == nil || !strings.Contains(err.Error(), "search.") {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

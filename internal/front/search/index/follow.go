@@ -1,9 +1,10 @@
-package search
+package index
 
 import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,35 +41,38 @@ type change struct {
 }
 
 // catchUp brings the index up to the newest change.
-func (s *Search) catchUp(ctx context.Context) error {
-	if s.Dir != "" && !s.follower.restored {
-		if err := s.Store.Read(ctx, s.restore); err != nil {
+func (x *Index) catchUp(ctx context.Context) error {
+	if x.Dir != "" && !x.follower.restored {
+		if err := x.Store.Read(ctx, x.restore); err != nil {
 			return err
 		}
-		s.follower.restored = true
+		x.follower.restored = true
 	}
 	for ctx.Err() == nil {
-		changes, err := s.readChanges(ctx)
-		if err != nil || len(changes) == 0 {
+		changes, err := x.readChanges(ctx)
+		if err != nil {
 			return err
 		}
-		s.apply(changes)
+		if len(changes) > 0 {
+			x.apply(changes)
+		}
 		if len(changes) < changesAtOnce {
+			x.ready.Store(true)
 			return nil
 		}
 	}
 	return ctx.Err()
 }
 
-func (s *Search) readChanges(ctx context.Context) (changes []change, err error) {
-	err = s.Store.Read(ctx, func(r store.Reader) error {
+func (x *Index) readChanges(ctx context.Context) (changes []change, err error) {
+	err = x.Store.Read(ctx, func(r store.Reader) error {
 		return r.Rows(func(rows store.Rows) error {
 			var c change
 			err := rows.Scan(&c.number, &c.page, &c.address, &c.source, &c.withdrawn, &c.title, &c.language, &c.published, &c.stored,
 				&c.twin, &c.document)
 			changes = append(changes, c)
 			return err
-		}, readChanges, s.follower.after, changesAtOnce)
+		}, readChanges, x.follower.after, changesAtOnce)
 	})
 	return changes, err
 }
@@ -77,60 +81,72 @@ func (s *Search) readChanges(ctx context.Context) (changes []change, err error) 
 const decoders = 2
 
 // apply gives each change to its shard.
-func (s *Search) apply(changes []change) {
+func (x *Index) apply(changes []change) {
 	docs := make([]shard.Doc, len(changes))
 	var all sync.WaitGroup
 	for w := range decoders {
 		all.Go(func() {
 			for i := w; i < len(changes); i += decoders {
-				s.read(&changes[i], &docs[i])
+				x.read(&changes[i], &docs[i])
 			}
 		})
 	}
 	all.Wait()
-	last := changes[len(changes)-1].number
-	for n := range s.shards {
-		all.Go(func() {
-			var puts []shard.Doc
-			var drops []int64
-			for i := range changes {
-				if d := &docs[i]; !changes[i].withdrawn && s.shardOf(d) == n {
-					puts = append(puts, *d)
-				} else {
-					drops = append(drops, changes[i].page)
-				}
-			}
-			s.shards[n].Apply(puts, drops, last)
-		})
+	var puts []shard.Doc
+	var drops []int64
+	for i := range changes {
+		if changes[i].withdrawn {
+			drops = append(drops, changes[i].page)
+		} else {
+			puts = append(puts, docs[i])
+		}
 	}
-	all.Wait()
-	s.follower.after = last
+	x.Put(puts, drops, changes[len(changes)-1].number)
+}
+
+// Put gives each document to its shard, takes pages out, and notes the change that
+// the feed has been followed to. Only one may call it at a time.
+func (x *Index) Put(docs []shard.Doc, drops []int64, version int64) {
+	x.each(func(n int, s *shard.Shard) {
+		var puts []shard.Doc
+		out := slices.Clone(drops)
+		for i := range docs {
+			if x.shardOf(&docs[i]) == n {
+				puts = append(puts, docs[i])
+			} else {
+				out = append(out, docs[i].ID) // it may have been here before
+			}
+		}
+		s.Apply(puts, out, version)
+	})
+	x.follower.after = version
+	x.version.Store(version)
 }
 
 // read reads a document. One that cannot be read is not found; the others are.
-func (s *Search) read(c *change, d *shard.Doc) {
+func (x *Index) read(c *change, d *shard.Doc) {
 	if c.withdrawn {
 		return
 	}
 	var err error
-	if *d, err = s.doc(c); err != nil {
-		s.Log.Warn("a page cannot be found by the search", "url", c.address, "error", err)
+	if *d, err = x.doc(c); err != nil {
+		x.Log.Warn("a page cannot be found by the search", "url", c.address, "error", err)
 		c.withdrawn = true
 	}
 }
 
 // shardOf is where a document belongs: the offers of one model are together.
-func (s *Search) shardOf(d *shard.Doc) int {
+func (x *Index) shardOf(d *shard.Doc) int {
 	key := shard.GroupKey(d)
 	if key == 0 {
 		key = uint64(d.ID)
 	}
 	key *= 0x9e3779b97f4a7c15
-	return int((key >> 32) % uint64(len(s.shards)))
+	return int((key >> 32) % uint64(len(x.shards)))
 }
 
 // doc is a document as the index takes it.
-func (s *Search) doc(c *change) (d shard.Doc, err error) {
+func (x *Index) doc(c *change) (d shard.Doc, err error) {
 	var doc courant.Document
 	if err := pack.Decode(c.document, &doc); err != nil {
 		return d, err
@@ -149,35 +165,35 @@ func (s *Search) doc(c *change) (d shard.Doc, err error) {
 		d.Group = strconv.FormatInt(cmp.Or(c.twin, c.page), 10)
 		return d, nil
 	}
-	s.offer(&d, doc.Whole())
+	x.Offer(&d, doc.Whole())
 	return d, nil
 }
 
-// offer fills in what an offer has.
-func (s *Search) offer(d *shard.Doc, o *courant.Offer) {
+// Offer fills in what an offer has.
+func (x *Index) Offer(d *shard.Doc, o *courant.Offer) {
 	d.Offer, d.Vendor, d.Group, d.Currency, d.Available = o.ID, strings.TrimSpace(o.Vendor), o.GroupID, o.Currency, o.Available
 	d.Words = strings.Join([]string{o.Name, o.TypePrefix, o.Vendor, o.Model}, "\n")
 	d.Category, d.CategoryNames = o.CategoryPath, o.Category
 	d.Price, d.OldPrice = hundredths(o.Price), hundredths(o.OldPrice)
 	d.Length = len(o.Description)
-	d.Signals = make([]float32, len(s.Config.Signals))
+	d.Signals = make([]float32, len(x.Config.Signals))
 	for i := range d.Signals {
 		d.Signals[i] = float32(math.NaN())
 	}
 	for _, p := range o.Params {
-		if p.Name == s.RegionParam {
+		if p.Name == x.RegionParam {
 			d.Regions, _ = shard.ParseRegions(p.Value)
 			continue
 		}
-		if !s.signal(d.Signals, p) {
+		if !x.signal(d.Signals, p) {
 			d.Params = append(d.Params, shard.Param{Name: p.Name, Value: p.Value})
 		}
 	}
 }
 
 // signal takes a param that is a number that ranks.
-func (s *Search) signal(values []float32, p courant.Param) bool {
-	for i, name := range s.Config.Signals {
+func (x *Index) signal(values []float32, p courant.Param) bool {
+	for i, name := range x.Config.Signals {
 		if name == p.Name {
 			v, err := strconv.ParseFloat(strings.Replace(strings.TrimSpace(p.Value), ",", ".", 1), 32)
 			if err == nil {

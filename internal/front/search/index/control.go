@@ -1,4 +1,4 @@
-package search
+package index
 
 import (
 	"context"
@@ -22,8 +22,9 @@ type control struct {
 
 // audited is a query that was cut, and what it found.
 type audited struct {
-	q    shard.Query
-	hits []shard.Hit
+	q      shard.Query
+	shards []int
+	hits   []shard.Hit
 }
 
 const (
@@ -59,9 +60,9 @@ func (c *control) start(config Config) error {
 }
 
 // control reads the machine and repeats queries that were cut, until ctx ends.
-func (s *Search) control(ctx context.Context) {
+func (x *Index) control(ctx context.Context) {
 	var all sync.WaitGroup
-	all.Go(func() { s.load.gate.Run(ctx, &s.load.meter) })
+	all.Go(func() { x.load.gate.Run(ctx, &x.load.meter) })
 	defer all.Wait()
 	tick := time.NewTicker(degrade.Period)
 	defer tick.Stop()
@@ -70,18 +71,18 @@ func (s *Search) control(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			s.tell()
-		case a := <-s.load.audit:
-			s.repeat(ctx, a)
+			x.tell()
+		case a := <-x.load.audit:
+			x.repeat(ctx, a)
 		}
 	}
 }
 
 // tell shows the share to whoever watches.
-func (s *Search) tell() {
-	r, c := s.load.gate.Report(), &s.load
-	s.Metrics.Gauge("courant_search_share", r.Share)
-	s.Metrics.Gauge("courant_search_waiting", float64(r.Waiting))
+func (x *Index) tell() {
+	r, c := x.load.gate.Report(), &x.load
+	x.Metrics.Gauge("courant_search_share", r.Share)
+	x.Metrics.Gauge("courant_search_waiting", float64(r.Waiting))
 	c.mu.Lock()
 	was := c.said
 	if r.Share == 1 || was-r.Share >= sayChange || r.Share-was >= sayChange {
@@ -90,55 +91,44 @@ func (s *Search) tell() {
 	c.mu.Unlock()
 	switch {
 	case r.Share < 1 && was-r.Share >= sayChange:
-		s.Log.Warn("the search ranks less, for it has more to do than it can", "share", r.Share, "waiting", r.Waiting)
+		x.Log.Warn("the search ranks less, for it has more to do than it can", "share", r.Share, "waiting", r.Waiting)
 	case r.Share == 1 && was < 1:
-		s.Log.Info("the search ranks everything again")
+		x.Log.Info("the search ranks everything again")
 	}
 }
 
-// admit waits until there is room for a query, and lowers its share as far as that
-// is needed. Done has to be called of a ticket that comes without an error.
-func (s *Search) admit(ctx context.Context, q *shard.Query) (degrade.Ticket, error) {
-	share := s.flags.Float(flagShare, q.Share, q.Share < 1, 1)
-	a := degrade.Ask{Share: min(max(share, 0.01), 1), Reason: asked}
-	if s.Config.Deadline > 0 {
-		a.Deadline = time.Now().Add(time.Duration(s.Config.Deadline))
+// Asked is the reason of a share that who asks has set.
+const Asked degrade.Reason = "asked"
+
+// admit waits until there is room for a query.
+func (x *Index) admit(ctx context.Context, a *Ask) (degrade.Ticket, error) {
+	reason := a.Reason
+	if reason == "" || reason == degrade.None {
+		reason = Asked
 	}
-	t := s.load.gate.Enter(ctx, a)
+	t := x.load.gate.Enter(ctx, degrade.Ask{Share: between(leastShare, a.Query.Share, 1), Reason: reason, Program: a.Program})
 	if t.Refused {
-		s.Metrics.Add("courant_search_queries_total", 1, "reason", "refused")
+		x.Metrics.Add("courant_search_refused_total", 1, "reason", string(t.Reason))
 		return t, courant.Errorf(courant.Busy, "the search has more to do than it can (%s); try again in a moment", t.Reason)
 	}
-	q.Share = t.Share
 	return t, nil
 }
 
-// The names of the flags.
-const (
-	flagShare = "search.share" // to rank at most
-	flagNear  = "search.near"  // to look for words with slips
-)
+const leastShare = 0.01
 
-// asked is the reason of a share that who asks has set.
-const asked degrade.Reason = "asked"
+func between(low, x, high float64) float64 { return max(low, min(x, high)) }
 
-// done says what a query cost, and counts it.
-func (s *Search) done(t *degrade.Ticket, q *shard.Query, r *Result) {
+// done says what a query cost.
+func (x *Index) done(t *degrade.Ticket, q *shard.Query, shards []int, p *Part) {
 	matched, considered := 0, 0
-	for i := range r.Shards {
-		matched += r.Shards[i].Matched
-		considered += r.Shards[i].Considered
+	for i := range p.Shards {
+		matched += p.Shards[i].Matched
+		considered += p.Shards[i].Considered
 	}
-	t.Done(degrade.Work{Matched: matched, Considered: considered, CPU: r.CPU})
-	reason := degrade.None
-	if r.Share < 1 {
-		reason = t.Reason
-	}
-	s.Metrics.Add("courant_search_queries_total", 1, "reason", string(reason))
-	s.Metrics.Observe("courant_search_seconds", r.Took)
-	if r.Share < 1 && reason != asked && r.CPU.Nanoseconds()%auditOne == 0 {
+	t.Done(degrade.Work{Matched: matched, Considered: considered, CPU: p.CPU})
+	if p.Share < 1 && t.Reason != Asked && p.CPU.Nanoseconds()%auditOne == 0 {
 		select {
-		case s.load.audit <- audited{*q, r.Hits}:
+		case x.load.audit <- audited{*q, shards, p.Hits}:
 		default: // one waits already
 		}
 	}
@@ -146,8 +136,8 @@ func (s *Search) done(t *degrade.Ticket, q *shard.Query, r *Result) {
 
 // repeat asks a query that was cut once more without the cut, when there is nothing
 // else to do, and notes how many of its hits are others.
-func (s *Search) repeat(ctx context.Context, a audited) {
-	for s.load.gate.Report().InFlight > 0 {
+func (x *Index) repeat(ctx context.Context, a audited) {
+	for x.load.gate.Report().InFlight > 0 {
 		select {
 		case <-ctx.Done():
 			return
@@ -155,7 +145,7 @@ func (s *Search) repeat(ctx context.Context, a audited) {
 		}
 	}
 	a.q.Share = 1
-	r := s.ask(&a.q, false)
+	r := x.ask(&a.q, a.shards, false)
 	before := map[int64]bool{}
 	for _, h := range a.hits {
 		before[h.ID] = true
@@ -166,6 +156,6 @@ func (s *Search) repeat(ctx context.Context, a audited) {
 			changed++
 		}
 	}
-	s.Metrics.Add("courant_search_audited_total", 1)
-	s.Metrics.Add("courant_search_audited_changed_total", float64(changed))
+	x.Metrics.Add("courant_search_audited_total", 1)
+	x.Metrics.Add("courant_search_audited_changed_total", float64(changed))
 }
