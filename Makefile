@@ -35,6 +35,9 @@ tools: $(LINTER) ## install the linter into bin/ and, as root, PostgreSQL and a 
 bench: ## run all benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
 
+proto: ## make the Go code of search.proto again (protoc, protoc-gen-go 1.36, protoc-gen-go-grpc 1.6)
+	cd internal/front/search/fleet/wire && protoc --go_out=. --go_opt=paths=source_relative --go-grpc_out=. --go-grpc_opt=paths=source_relative search.proto
+
 fuzz: ## run every fuzz target for FUZZTIME (30s)
 	@set -e; for p in $$(go list ./...); do \
 		for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \

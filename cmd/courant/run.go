@@ -13,7 +13,7 @@ func (f *flags) run() *cobra.Command {
 	var sample bool
 	c := &cobra.Command{
 		Use: "run [ROLE…]", Short: "Run the platform, or some of its roles",
-		Example: "  courant run\n  courant run --sample\n  courant run robot parse --config courant.toml",
+		Example: "  courant run\n  courant run --sample\n  courant run robot parse --config courant.toml\n  courant run shard search --zone a --config courant.toml",
 		RunE: func(cmd *cobra.Command, roles []string) error {
 			c, err := f.load()
 			if err != nil {
@@ -25,7 +25,7 @@ func (f *flags) run() *cobra.Command {
 			if err := c.Check(roles); err != nil {
 				return usageError{err}
 			}
-			return app.Run(cmd.Context(), c, app.Options{Roles: roles, Data: f.data, Sample: sample, Out: os.Stdout})
+			return app.Run(cmd.Context(), c, app.Options{Roles: roles, Data: f.data, Sample: sample, Zone: zone, Out: os.Stdout})
 		},
 	}
 	c.Flags().StringVar(&listen, "listen", "", "address of the pages and the API (default 127.0.0.1:8080)")

@@ -14,7 +14,7 @@ import (
 
 // validate checks what can be checked before anything starts.
 func (c Config) validate() error {
-	for _, check := range []func() error{c.validateHTTP, c.validatePorts, c.validateUnits, c.validateTimes, c.validateCounts} {
+	for _, check := range []func() error{c.validateHTTP, c.validatePorts, c.validateUnits, c.validateTimes, c.validateCounts, c.validateSearch} {
 		if err := check(); err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/courant-platform/courant/internal/front/search/index"
 	"github.com/courant-platform/courant/internal/kit/obs"
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/blob/folder"
@@ -37,6 +38,10 @@ type Platform struct {
 	Logger  *slog.Logger
 
 	dir       string // the data folder
+	options   Options
+	roles     map[string]bool                   // of this process
+	index     *index.Index                      // nil without the role shard
+	ready     []func(ctx context.Context) error // what /readyz asks beyond the store
 	session   session
 	listeners []netip.AddrPort // our own, which robot must not reach
 	close     []func() error   // in the order of opening

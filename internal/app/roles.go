@@ -2,14 +2,11 @@ package app
 
 import (
 	"context"
-	"errors"
 	"net/http"
-	"path/filepath"
+	"slices"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/api"
-	"github.com/courant-platform/courant/internal/front/search"
-	"github.com/courant-platform/courant/internal/front/search/index"
 	"github.com/courant-platform/courant/internal/front/serve"
 	"github.com/courant-platform/courant/internal/port/bus"
 	"github.com/courant-platform/courant/internal/stage/media"
@@ -45,33 +42,31 @@ func Roles() []Role {
 		{"media", "keeps pictures; documents wait here for theirs", mediaRole},
 		{"pages", "prints the light pages", pagesRole},
 		{"serve", "answers readers: pages, pictures, the list of the newest", serveRole},
-		{"search", "finds pages and offers, and ranks less rather than fail", searchRole},
+		{"shard", "holds the search index or a part of it, and ranks less rather than fail", shardRole},
+		{"search", "finds pages and offers: asks the shards", searchRole},
 		{"api", "answers developers and the command line", apiRole},
 	}
 }
 
-// Named picks rows of the table, all if no name is given.
+// Named picks rows of the table, in its order; all if no name is given.
 func Named(names []string) ([]Role, error) {
 	all := Roles()
 	if len(names) == 0 {
 		return all, nil
 	}
 	var known []string
-	byName := map[string]Role{}
 	for _, r := range all {
 		known = append(known, r.Name)
-		byName[r.Name] = r
 	}
-	var out []Role
-	for _, n := range names {
-		r, ok := byName[n]
-		if !ok {
+	for i, n := range names {
+		if slices.Contains(names[:i], n) {
+			return nil, courant.Errorf(courant.Invalid, "the role %s is named twice", n)
+		}
+		if !slices.Contains(known, n) {
 			return nil, courant.Errorf(courant.Invalid, "there is no role %q; did you mean %s? `courant roles` shows all", n, nearest(n, known))
 		}
-		delete(byName, n)
-		out = append(out, r)
 	}
-	return out, nil
+	return slices.DeleteFunc(all, func(r Role) bool { return !slices.Contains(names, r.Name) }), nil
 }
 
 func scheduleRole(p *Platform) (unit, error) {
@@ -108,13 +103,6 @@ func pagesRole(p *Platform) (unit, error) {
 func serveRole(p *Platform) (unit, error) {
 	s := &serve.Serve{Store: p.Store, Blobs: p.Blobs, Config: p.Config.Serve, Metrics: p.Metrics, Log: p.log("serve")}
 	return unit{register: s.Register}, nil
-}
-
-func searchRole(p *Platform) (unit, error) {
-	x := &index.Index{Store: p.Store, Config: p.Config.Search.Index(), RegionParam: p.Config.Catalog.RegionParam, Metrics: p.Metrics, Log: p.log("search"),
-		Dir: filepath.Join(p.dir, "search")}
-	s := &search.Search{Store: p.Store, Config: p.Config.Search, Backend: x, Metrics: p.Metrics, Log: p.log("search"), Guard: p.api().Guard}
-	return unit{handlers: x.Handlers(), runs: runs{x.Run, s.Run}, register: s.Register}, errors.Join(x.Open(), s.Open())
 }
 
 func apiRole(p *Platform) (unit, error) {

@@ -27,6 +27,7 @@ type Options struct {
 	Roles  []string // all if empty
 	Data   string   // folder
 	Sample bool     // serve the built-in sample web and collect it
+	Zone   string   // that this process is in
 	Out    io.Writer
 
 	sample *sample.Web // while Sample
@@ -54,6 +55,7 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	p.options = o
 	defer func() { err = errors.Join(err, p.Close()) }()
 	listener, err := p.listen(held)
 	if err != nil {
@@ -134,6 +136,10 @@ func (p *Platform) run(ctx context.Context, roles []Role, l net.Listener) error 
 			}
 		})
 	}
+	p.roles = map[string]bool{}
+	for _, role := range roles {
+		p.roles[role.Name] = true
+	}
 	for _, role := range roles {
 		u, err := role.build(p)
 		if err != nil {
@@ -165,6 +171,11 @@ func (p *Platform) register(mux *http.ServeMux) {
 		err := p.Store.Room(r.Context())
 		if err == nil {
 			err = p.Store.Read(r.Context(), func(store.Reader) error { return nil })
+		}
+		for _, ready := range p.ready {
+			if err == nil {
+				err = ready(r.Context())
+			}
 		}
 		if err != nil {
 			web.FailWith(w, http.StatusServiceUnavailable, err.Error())

@@ -54,6 +54,10 @@ var homes = []home{
 		why: "a weighted semaphore: pictures share the memory, not the count"},
 	{path: "golang.org/x/text", at: []string{"cmd", "internal/kit/charset", "internal/kit/markup"}, tests: true,
 		why: "the character sets of the Web, Unicode normal forms"},
+	{path: "google.golang.org/grpc", at: []string{"internal/front/search/fleet"},
+		why: "queries between fronts and shards: deadlines and cancellation come along, load is seen"},
+	{path: "google.golang.org/protobuf", at: []string{"internal/front/search/fleet/wire"},
+		why: "the messages of these, which may grow while old and new processes talk"},
 	{path: "modernc.org/sqlite", at: []string{"internal/port/store/sqlite"},
 		why: "the store without a server, in pure Go"},
 }

@@ -14,9 +14,12 @@ const (
 	mostNesting  = 4   // of if, for, switch and select
 )
 
-// tooLarge names what passes a limit.
+// tooLarge names what passes a limit. What a program has made keeps none.
 func tooLarge(f file) []string {
 	var out []string
+	if ast.IsGenerated(f.syntax) {
+		return nil
+	}
 	if n := f.fset.File(f.syntax.FileStart).LineCount(); n > mostLines {
 		out = append(out, fmt.Sprintf("%s: %d lines, more than %d", f.path, n, mostLines))
 	}
@@ -84,6 +87,9 @@ func (n *nesting) Visit(node ast.Node) ast.Visitor {
 // out of nowhere, sleeping.
 func unwanted(f file) []string {
 	var out []string
+	if ast.IsGenerated(f.syntax) {
+		return nil
+	}
 	for _, d := range f.syntax.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
 			out = append(out, f.at(fn.Pos())+": an init function")

@@ -47,15 +47,7 @@ func (k *secret) of(ctx context.Context, s *store.Store) ([]byte, error) {
 	if k.key != nil {
 		return k.key, nil
 	}
-	fresh := make([]byte, 32)
-	rand.Read(fresh) // never fails
-	var key []byte
-	err := s.Write(ctx, func(tx *store.Tx) error {
-		if _, err := tx.Exec(putSecret, secretName, fresh); err != nil {
-			return err
-		}
-		return tx.Row(readSecret, secretName).Scan(&key)
-	})
+	key, err := s.Secret(ctx, secretName)
 	if err == nil {
 		k.key = key
 	}

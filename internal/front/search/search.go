@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/courant-platform/courant/internal/front/search/fleet"
 	"github.com/courant-platform/courant/internal/front/search/index"
 	"github.com/courant-platform/courant/internal/front/search/words"
 	"github.com/courant-platform/courant/internal/kit/flags"
@@ -28,6 +29,9 @@ type Config struct {
 	Flags       string           `toml:"flags" comment:"file of values that are read again every ten seconds; see docs/search.md"`
 	Law         string           `toml:"law" comment:"how load becomes a share: feed-forward, linear, or off"`
 	Floor       float64          `toml:"floor" comment:"the least part of what matches that is ranked, however busy"`
+	Listen      string           `toml:"listen" comment:"where processes of other machines ask the shards of this one, such as 10.0.0.5:7400; in a private network"`
+	Address     string           `toml:"address" comment:"by which they reach it, if that is another"`
+	Hold        []string         `toml:"hold" comment:"shards that this process holds, such as 0-3; all unless set"`
 	Deadline    setting.Duration `toml:"deadline" comment:"after which nobody waits for an answer any more"`
 	Model       string           `toml:"model" comment:"ranking model, JSON of CatBoost; the built-in one unless set, none to go without"`
 }
@@ -48,7 +52,8 @@ type Search struct {
 	Store   *store.Store
 	Config  Config
 	Backend Backend
-	Zone    string // of this process, for conditions of flags
+	Fleet   *fleet.Fleet // that is the Backend, if there are replicas in other processes
+	Zone    string       // of this process, for conditions of flags
 	Metrics *obs.Set
 	Log     *slog.Logger
 	// Guard lets administrators through.
@@ -82,6 +87,8 @@ func (s *Search) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/search", s.api)
 	mux.HandleFunc("GET /search", s.page)
 	mux.HandleFunc("POST /api/v1/clicks", s.click)
+	mux.HandleFunc("GET /api/v1/zones", s.Guard(http.HandlerFunc(s.zones)))
+	mux.HandleFunc("PUT /api/v1/zones/{name}", s.Guard(http.HandlerFunc(s.switchZone)))
 	mux.HandleFunc("GET /api/v1/experiments", s.Guard(http.HandlerFunc(s.report)))
 }
 

@@ -1,8 +1,6 @@
 package search
 
 const (
-	putSecret  = `INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`
-	readSecret = `SELECT value FROM secrets WHERE name = $1`
 	addExposed = `INSERT INTO exposures (experiment, arm, day, queries) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (experiment, arm, day) DO UPDATE SET queries = exposures.queries + excluded.queries`
 	putClicks = `INSERT INTO clicks (query, at, experiment, arm, person, asked, shown, clicked, ordered, clicks, orders)

@@ -49,9 +49,10 @@ type replica struct {
 
 // Result is how a request to a replica ended.
 type Result struct {
-	Took   time.Duration
-	Failed bool
-	Report Report // of a reply
+	Took    time.Duration
+	Failed  bool
+	Dropped bool   // nobody waited for it any more: another was faster
+	Report  Report // of a reply
 }
 
 const (
@@ -168,6 +169,9 @@ func (p *Picker) Done(now time.Time, name string, result Result) {
 	}
 	r := &p.all[i]
 	r.inFlight = max(r.inFlight-1, 0)
+	if result.Dropped {
+		return
+	}
 	if result.Failed {
 		r.failures++
 		if r.failures >= ejectAfter || r.ejected > 0 {
@@ -185,6 +189,15 @@ func (p *Picker) Done(now time.Time, name string, result Result) {
 		r.latency = took
 	}
 	r.latency += (took - r.latency) * latencyWeight
+}
+
+// Hear takes what a replica says of itself when it was asked for nothing else.
+func (p *Picker) Hear(now time.Time, name string, report Report) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := p.find(name); i >= 0 {
+		p.all[i].report, p.all[i].heard = report, now
+	}
 }
 
 // Report is what a replica last said of itself; ok is false if that is old.

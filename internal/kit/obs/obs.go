@@ -20,13 +20,13 @@ type Set struct {
 	mu       sync.RWMutex
 	counters map[string]*prometheus.CounterVec
 	times    map[string]*prometheus.HistogramVec
-	gauges   map[string]prometheus.Gauge
+	gauges   map[string]*prometheus.GaugeVec
 }
 
 // New is a Set with the process's own metrics in it.
 func New() *Set {
 	s := &Set{registry: prometheus.NewRegistry(), counters: map[string]*prometheus.CounterVec{}, times: map[string]*prometheus.HistogramVec{},
-		gauges: map[string]prometheus.Gauge{}}
+		gauges: map[string]*prometheus.GaugeVec{}}
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return s
 }
@@ -47,19 +47,20 @@ func (s *Set) Add(name string, n float64, labels ...string) {
 }
 
 // Gauge gives a gauge its value.
-func (s *Set) Gauge(name string, value float64) {
+func (s *Set) Gauge(name string, value float64, labels ...string) {
 	if s == nil {
 		return
 	}
+	names, values := split(labels)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g, ok := s.gauges[name]
-	if !ok {
-		g = prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: name})
+	g := s.gauges[name]
+	if g == nil {
+		g = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help(name)}, names)
 		s.registry.MustRegister(g)
 		s.gauges[name] = g
 	}
-	g.Set(value)
+	g.WithLabelValues(values...).Set(value)
 }
 
 // Observe notes how long something took.

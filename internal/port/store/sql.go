@@ -15,4 +15,7 @@ const (
 	holdLease  = `SELECT 1 FROM leases WHERE name = $1 AND owner = $2 AND epoch = $3`
 	freeLeases = `UPDATE leases SET until = 0 WHERE owner = $1`
 	wipeLeases = `UPDATE leases SET until = 0`
+
+	putSecret  = `INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`
+	readSecret = `SELECT value FROM secrets WHERE name = $1`
 )

@@ -277,3 +277,18 @@ CREATE TABLE secrets (
   name  TEXT PRIMARY KEY,
   value BYTEA NOT NULL
 );
+
+-- The processes that hold shards of the search. Each writes its own row.
+CREATE TABLE nodes (
+  name    TEXT PRIMARY KEY,
+  zone    TEXT NOT NULL,
+  address TEXT NOT NULL,                 -- where its shards are asked
+  seen    BIGINT NOT NULL
+);
+
+-- Zones that were switched. search writes.
+CREATE TABLE zones (
+  name     TEXT PRIMARY KEY,
+  off      BOOLEAN NOT NULL,
+  switched BIGINT NOT NULL
+);

@@ -1,0 +1,12 @@
+package fleet
+
+const (
+	readNodes = `SELECT name, zone, address FROM nodes`
+	readOff   = `SELECT name FROM zones WHERE off`
+	putNode   = `INSERT INTO nodes (name, zone, address, seen) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (name) DO UPDATE SET zone = excluded.zone, address = excluded.address, seen = excluded.seen`
+	dropNodes = `DELETE FROM nodes WHERE name <> $1 AND (address = $2 OR seen < $3)` // a process that is no more had the address, or renews nothing
+	dropNode  = `DELETE FROM nodes WHERE name = $1`
+	putZone   = `INSERT INTO zones (name, off, switched) VALUES ($1, $2, $3)
+		ON CONFLICT (name) DO UPDATE SET off = excluded.off, switched = excluded.switched`
+)

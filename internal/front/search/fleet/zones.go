@@ -1,0 +1,118 @@
+package fleet
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// Zone is a place where replicas stand that may be lost at once.
+type Zone struct {
+	Name     string    `json:"name"`
+	On       bool      `json:"on"`
+	Replicas []Replica `json:"replicas"`
+}
+
+// Replica is one of a zone, as this front sees it.
+type Replica struct {
+	Name     string  `json:"name"`
+	Address  string  `json:"address"`
+	State    string  `json:"state"` // ready, silent, behind, or of another engine
+	Shards   []int   `json:"shards"`
+	Version  int64   `json:"version"`
+	Share    float64 `json:"share"`
+	InFlight int     `json:"in_flight"`
+	Waiting  int     `json:"waiting"`
+}
+
+// Zones are all zones with their replicas, sorted by name.
+func (f *Fleet) Zones(ctx context.Context) ([]Zone, error) {
+	if err := f.read(ctx); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	zones := map[string]*Zone{}
+	zone := func(name string) *Zone {
+		if zones[name] == nil {
+			zones[name] = &Zone{Name: name, On: !f.off[name], Replicas: []Replica{}}
+		}
+		return zones[name]
+	}
+	for name := range f.off {
+		zone(name)
+	}
+	v := f.view.Load()
+	for _, n := range f.nodes {
+		z, is := zone(n.zone), &n.state
+		r := Replica{Name: n.name, Address: n.address, State: f.stateOf(v, n), Shards: is.Held, Version: is.Version, Share: is.Report.Share,
+			InFlight: is.Report.InFlight, Waiting: is.Report.Waiting}
+		z.Replicas = append(z.Replicas, r)
+	}
+	var all []Zone
+	for _, z := range zones {
+		slices.SortFunc(z.Replicas, func(a, b Replica) int { return strings.Compare(a.Name, b.Name) })
+		all = append(all, *z)
+	}
+	slices.SortFunc(all, func(a, b Zone) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+func (f *Fleet) stateOf(v *view, n *node) string {
+	switch {
+	case !n.heard || n.silent >= silences:
+		return "silent"
+	case !n.state.Ready:
+		return "behind"
+	case n.state.Engine != f.engine:
+		return "of another engine"
+	case v == nil || v.nodes[n.name] == nil:
+		return "behind"
+	}
+	return "ready"
+}
+
+// Switch takes a zone out of use or back. All fronts follow within a second or two.
+func (f *Fleet) Switch(ctx context.Context, name string, on bool) error {
+	zones, err := f.Zones(ctx)
+	if err != nil {
+		return err
+	}
+	var known, others []string
+	for _, z := range zones {
+		known = append(known, z.Name)
+		if z.On && z.Name != name {
+			others = append(others, z.Name)
+		}
+	}
+	if !slices.Contains(known, name) {
+		return courant.Errorf(courant.NotFound, "there is no zone %q; there are %s", name, strings.Join(known, ", "))
+	}
+	if !on && len(others) == 0 {
+		return courant.Errorf(courant.Conflict, "%q is the last zone that is on: nothing would be found", name)
+	}
+	return f.Store.Write(ctx, func(tx *store.Tx) error {
+		_, err := tx.Exec(putZone, name, !on, store.Millis(tx.Now()))
+		return err
+	})
+}
+
+// Ready says whether readers may be sent to this front: whether its zone is on, and
+// it knows replicas of all shards.
+func (f *Fleet) Ready(context.Context) error {
+	f.mu.Lock()
+	off := f.off[f.Zone]
+	f.mu.Unlock()
+	switch v := f.view.Load(); {
+	case off:
+		return courant.Errorf(courant.Busy, "the zone %s is switched off", f.Zone)
+	case v == nil || len(v.groups) == 0:
+		return errNobody
+	case len(v.missing) > 0:
+		return courant.Errorf(courant.Busy, "the shards %v have no replica", v.missing)
+	}
+	return nil
+}
