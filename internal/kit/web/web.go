@@ -80,10 +80,11 @@ func JSON(w http.ResponseWriter, status int, v any) {
 }
 
 // Hosts answers 421 to requests for hosts that we are not: a page elsewhere
-// could otherwise reach us under a name of its own.
+// could otherwise reach us under a name of its own. Probes of balancers, which name
+// an address or nothing, are answered: /healthz and /readyz say nothing of anybody.
 func Hosts(allowed []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !ours(r.Host, allowed) {
+		if probe := r.URL.Path == "/healthz" || r.URL.Path == "/readyz"; !probe && !ours(r.Host, allowed) {
 			FailWith(w, http.StatusMisdirectedRequest, "this server is not "+strings.ToValidUTF8(r.Host, "?")+"; http.public_url names the address that it answers to")
 			return
 		}

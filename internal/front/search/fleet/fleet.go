@@ -37,7 +37,7 @@ type Fleet struct {
 	off     map[string]bool // zones
 	pickers map[string]*degrade.Picker
 	engine  string
-	missing int // shards without a replica, as was said last
+	missed  int // looks in a row that found shards without a replica
 
 	view atomic.Pointer[view]
 }
@@ -225,15 +225,22 @@ func (f *Fleet) tell(v *view) {
 		f.Metrics.Gauge("courant_search_zone_queries", z.inFlight, "zone", name)
 		f.Metrics.Gauge("courant_search_zone_replicas", z.replicas, "zone", name)
 	}
-	if len(v.missing) != f.missing {
-		f.missing = len(v.missing)
-		if f.missing > 0 {
+	switch {
+	case len(v.missing) > 0:
+		if f.missed++; f.missed == sayMissed {
 			f.Log.Error("shards have no replica: what they hold is not found", "shards", v.missing)
-		} else {
-			f.Log.Info("all shards have replicas")
 		}
+	case f.missed >= sayMissed:
+		f.Log.Info("all shards have replicas")
+		fallthrough
+	default:
+		f.missed = 0
 	}
 }
+
+// sayMissed is how long shards may be without a replica before that is said: at the
+// start they are.
+const sayMissed = 10
 
 // Docs is how many documents can be found.
 func (f *Fleet) Docs() int {
