@@ -72,8 +72,10 @@ func (f *FeedForward) fitting(s Signals) float64 {
 
 // adjust moves the trim by the worst of the signals that do not saturate.
 func (f *FeedForward) adjust(s Signals, dt float64) {
-	well := max(wellWait.Seconds(), wellWork*s.Cost.Full())
-	strain := max(s.Wait.Seconds()/well, s.RunDelay/(wellRunDelay*s.Capacity), s.Pressure/wellPressure)
+	longer := stretch(s.Capacity, max(math.Round(s.Capacity), 1))
+	well := max(wellWait.Seconds(), wellWork*s.Cost.Full()*longer)
+	delay := wellRunDelay*s.Capacity + (longer-1)*s.Used // for a quota, threads stand still that are ready
+	strain := max(s.Wait.Seconds()/well, s.RunDelay/delay, s.Pressure/wellPressure)
 	if strain > 1 {
 		f.slack += min(strain-1, 1) * slackGrows * dt
 	} else {

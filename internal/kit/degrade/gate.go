@@ -200,7 +200,7 @@ func (g *Gate) Report() Report {
 	defer g.mu.Unlock()
 	r := Report{Share: or(g.share, 1), InFlight: g.running, Waiting: g.waiting()}
 	if r.Waiting > 0 || g.running >= g.slots() {
-		cost := g.cost.Average().At(r.Share) / float64(g.slots())
+		cost := g.cost.Average().At(r.Share) * g.stretch() / float64(g.slots())
 		r.Wait = seconds(float64(r.Waiting+1) * cost)
 	}
 	return r
@@ -242,7 +242,18 @@ func (g *Gate) slots() int {
 
 // cheapest is the time that the cheapest answer takes.
 func (g *Gate) cheapest() time.Duration {
-	return seconds(g.cost.Average().At(or(g.Floor, DefaultFloor)))
+	return seconds(g.cost.Average().At(or(g.Floor, DefaultFloor)) * g.stretch())
+}
+
+// stretch is how much longer than its CPU time a query runs at least: a part of a
+// core is a core that stands still for the rest of the time.
+func (g *Gate) stretch() float64 { return stretch(g.capacity, float64(g.slots())) }
+
+func stretch(capacity, slots float64) float64 {
+	if capacity <= 0 {
+		return 1
+	}
+	return max(slots/capacity, 1)
 }
 
 // signals sums up the time since the last tick. The wait counts queries that still

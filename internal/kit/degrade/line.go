@@ -199,7 +199,7 @@ func (g *Gate) ticket(a *Ask, came, now time.Time) Ticket {
 // brake is the part of the share that a wait costs: waits that are short beside the
 // work itself cost nothing.
 func (g *Gate) brake(waited time.Duration) float64 {
-	cost := seconds(g.cost.Average().Full())
+	cost := seconds(g.cost.Average().Full() * g.stretch())
 	from, to := max(brakeFrom, cost/2), max(brakeTo, 3*cost)
 	return between(0, float64(waited-from)/float64(to-from), 1)
 }
@@ -210,5 +210,5 @@ func (g *Gate) inTime(w *Ask, now time.Time) float64 {
 	if w.Deadline.IsZero() || !e.Known() || e.Ranked <= 0 {
 		return 1
 	}
-	return (safety*w.Deadline.Sub(now).Seconds() - e.Fixed) / e.Ranked
+	return (safety*w.Deadline.Sub(now).Seconds()/g.stretch() - e.Fixed) / e.Ranked
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/search/index"
 	"github.com/courant-platform/courant/internal/kit/degrade"
 )
@@ -64,15 +65,15 @@ func (f *Fleet) Ask(ctx context.Context, a *index.Ask) (index.Part, error) {
 	return index.Merge(a.Query.Top, parts...), nil
 }
 
-// unanswered is the error of a query that nobody answered: that there is too much to
-// do, if somebody said so, for that passes.
+// unanswered is the error of a query that nobody answered. Whatever the reason, it
+// passes.
 func unanswered(errs []error) error {
 	for _, err := range errs {
 		if busy(err) {
 			return err
 		}
 	}
-	return errors.Join(errs...)
+	return courant.Errorf(courant.Busy, "no replica of the index answers in time: %w", errors.Join(errs...))
 }
 
 // reply is what a replica answered.

@@ -8,8 +8,9 @@ import (
 // categories are the nodes that documents lie in. A node is its way of ids from
 // the root; what names it goes by beside the first one is a conflict.
 type categories struct {
-	dict         // ways: ids with \x00 after each
-	nodes []node // by number; 0 is no category
+	dict                      // ways: ids with \x00 after each
+	nodes []node              // by number; 0 is no category
+	below map[string][]uint32 // nodes by each id on their ways
 }
 
 type node struct {
@@ -30,6 +31,7 @@ func (c *categories) node(ids, names []string) uint32 {
 	id := c.id(strings.Join(ids, "\x00") + "\x00")
 	if int(id) == len(c.nodes) {
 		c.nodes = append(c.nodes, node{ids: slices.Clone(ids), names: slices.Clone(names)})
+		c.list(id)
 	}
 	n := &c.nodes[id]
 	if a, b := last(n.names), last(names); a != b && n.other == "" {
@@ -45,13 +47,16 @@ func last(texts []string) string {
 	return texts[len(texts)-1]
 }
 
-// within says of each node whether it is the category or below it.
-func (c *categories) within(category string) []bool {
-	in := make([]bool, len(c.nodes))
-	for i := range c.nodes {
-		in[i] = slices.Contains(c.nodes[i].ids, category)
+// list notes what a node lies below.
+func (c *categories) list(id uint32) {
+	if c.below == nil {
+		c.below = map[string][]uint32{}
 	}
-	return in
+	for i, above := range c.nodes[id].ids {
+		if !slices.Contains(c.nodes[id].ids[:i], above) {
+			c.below[above] = append(c.below[above], id)
+		}
+	}
 }
 
 // order is the numbers of the nodes so that those of one branch are beside each

@@ -123,7 +123,7 @@ type Conflict struct{ ID, Name, Other string }
 type space struct {
 	exact, relaxed, part, more set
 	counts                     []uint8
-	vendors, nodes             []uint32
+	vendors, nodes, within     []uint32
 }
 
 // clear makes a set empty and large enough.
@@ -217,15 +217,15 @@ func (x *index) filter(q *Query, in set, s *space) {
 
 // inCategory drops what is in none of the category's nodes.
 func (x *index) inCategory(category string, in set, s *space) {
-	within := x.categories.within(category)
 	part := x.clear(&s.more)
-	for i, is := range within {
-		if n := &x.categories.nodes[i]; is {
-			part.span(n.from, n.to)
-		}
+	s.within = zeros(s.within, len(x.categories.nodes))
+	for _, id := range x.categories.below[category] {
+		n := &x.categories.nodes[id]
+		part.span(n.from, n.to)
+		s.within[id] = 1
 	}
 	for doc := x.sorted; int(doc) < x.size(); doc++ {
-		if within[x.category[doc]] {
+		if s.within[x.category[doc]] > 0 {
 			part.add(doc)
 		}
 	}

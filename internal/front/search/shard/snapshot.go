@@ -253,6 +253,7 @@ func (w *saver) nodes(c *categories) {
 		c.nodes[i].other = w.last
 		if i > 0 {
 			c.nodes[i].ids = strings.Split(strings.TrimSuffix(c.name(uint32(i)), "\x00"), "\x00")
+			c.list(uint32(i))
 		}
 	}
 }

@@ -1,8 +1,8 @@
 package shard
 
 import (
+	"math"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -15,6 +15,7 @@ type vocabulary struct {
 	postings
 	stems map[string][]uint32 // words by the key of a stem
 	order []uint32            // words of the sorted part, by their text
+	same  []uint8             // how many bytes each of them begins with as the one before
 }
 
 // add notes a word of the newest document.
@@ -52,6 +53,19 @@ func (v *vocabulary) sortWords() {
 		}
 	}
 	slices.SortFunc(v.order, func(a, b uint32) int { return strings.Compare(v.name(a), v.name(b)) })
+	v.same = make([]uint8, len(v.order))
+	for i := 1; i < len(v.order); i++ {
+		v.same[i] = same(v.name(v.order[i-1]), v.name(v.order[i]))
+	}
+}
+
+// same is how many bytes two words begin with alike, 255 at most.
+func same(a, b string) uint8 {
+	n := 0
+	for n < min(len(a), len(b), math.MaxUint8) && a[n] == b[n] {
+		n++
+	}
+	return uint8(n)
 }
 
 // slips is how many slips a word may have to be taken for another one.
@@ -81,22 +95,11 @@ func (v *vocabulary) near(word string, most int) (ids []uint32) {
 			ids = append(ids, v.order[i])
 		}
 		i++
-		if dead != "" {
-			i += v.alike(i, dead)
+		for dead > 0 && i < len(v.order) && int(v.same[i]) >= dead {
+			i++
 		}
 	}
 	return ids
-}
-
-// alike is how many words from the ith on begin alike. Mostly they are few, so that
-// the steps begin small.
-func (v *vocabulary) alike(i int, begin string) int {
-	step := 1
-	for i+step < len(v.order) && strings.HasPrefix(v.name(v.order[i+step]), begin) {
-		step *= 2
-	}
-	low := step / 2
-	return low + sort.Search(min(step, len(v.order)-i)-low, func(n int) bool { return !strings.HasPrefix(v.name(v.order[i+low+n]), begin) })
 }
 
 // walk is the table of distances for the word that was looked at last.
@@ -107,9 +110,9 @@ type walk struct {
 	rows [][]int // rows[i] for the first i letters of have
 }
 
-// distance is that of a word, or -1 if it is too far; dead is the beginning that
-// makes it so with all other words that have it, if there is one.
-func (w *walk) distance(have string) (d int, dead string) {
+// distance is that of a word, or -1 if it is too far; dead is the length in bytes of
+// the beginning that makes it so with all other words that have it, if there is one.
+func (w *walk) distance(have string) (d, dead int) {
 	if len(w.rows) == 0 {
 		first := make([]int, len(w.want)+1)
 		for j := range first {
@@ -128,14 +131,17 @@ func (w *walk) distance(have string) (d int, dead string) {
 		i++
 		if slices.Min(w.rows[i]) > w.most && (i < 2 || slices.Min(w.rows[i-1])+1 > w.most) {
 			w.have, w.rows = w.have[:i], w.rows[:i+1]
-			return -1, have[:at]
+			if at > math.MaxUint8 {
+				at = 0 // v.same does not count so far
+			}
+			return -1, at
 		}
 	}
 	w.have, w.rows = w.have[:i], w.rows[:i+1]
 	if d = w.rows[i][len(w.want)]; d > w.most {
-		return -1, ""
+		return -1, 0
 	}
-	return d, ""
+	return d, 0
 }
 
 // row adds the row of the ith letter: optimal string alignment.
