@@ -25,6 +25,7 @@ pictures = false
 [search]
 law = "{law}"
 synonyms = "{synonyms}"
+model = "{model}"
 {listen}
 """
 
@@ -127,7 +128,7 @@ class Stand:
 
     def config(self, name, **values):
         path = self.work / (name + ".toml")
-        path.write_text(CONFIG.format(pg=PORT["pg"], synonyms=self.args.synonyms, law=self.args.law, **values))
+        path.write_text(CONFIG.format(pg=PORT["pg"], synonyms=self.args.synonyms, law=self.args.law, model=self.args.model, **values))
         return path
 
     def hub(self):
@@ -270,6 +271,7 @@ def main():
     p.add_argument("--catalogs", required=True, help="pattern of catalogue files")
     p.add_argument("--queries", required=True)
     p.add_argument("--synonyms", default="")
+    p.add_argument("--model", default="", help="of the ranking; the built-in one unless set")
     p.add_argument("--pg-bin", default=(sorted(glob.glob("/usr/lib/postgresql/*/bin")) or [""])[-1])
     p.add_argument("--work", default="/tmp/courant-zones")
     p.add_argument("--law", default="feed-forward")

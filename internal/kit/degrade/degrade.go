@@ -34,6 +34,7 @@ type Signals struct {
 	Arrivals int           // queries, those refused too
 	Cost     Estimate      // of one query
 	Wait     time.Duration // mean wait in the own queue
+	Quota    bool          // the capacity is what a quota leaves: threads that are ready stand still for that alone
 	RunDelay float64       // cores' worth of threads that were ready and did not run
 	Pressure float64       // part of the time in which some thread waited for a CPU
 }

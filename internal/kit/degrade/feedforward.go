@@ -32,7 +32,6 @@ const (
 	slackShrinks   = 0.01 // a second, without strain
 
 	wellWait     = 20 * time.Millisecond
-	wellWork     = 1.0 // of a query's work, waited for
 	wellRunDelay = 0.5 // of the capacity
 	wellPressure = 0.9
 )
@@ -72,13 +71,17 @@ func (f *FeedForward) fitting(s Signals) float64 {
 
 // adjust moves the trim by the worst of the signals that do not saturate.
 func (f *FeedForward) adjust(s Signals, dt float64) {
-	longer := stretch(s.Capacity, max(math.Round(s.Capacity), 1))
-	well := max(wellWait.Seconds(), wellWork*s.Cost.Full()*longer)
-	delay := wellRunDelay*s.Capacity + (longer-1)*s.Used // for a quota, threads stand still that are ready
-	strain := max(s.Wait.Seconds()/well, s.RunDelay/delay, s.Pressure/wellPressure)
-	if strain > 1 {
+	slots := max(math.Round(s.Capacity), 1)
+	strain := s.Wait.Seconds() / max(wellWait.Seconds(), usualWait(s.Cost.Full()*stretch(s.Capacity, slots), slots))
+	if !s.Quota {
+		strain = max(strain, s.RunDelay/(wellRunDelay*s.Capacity), s.Pressure/wellPressure)
+	}
+	switch {
+	case strain > 1 && f.share <= or(f.Floor, DefaultFloor) && f.share > 0:
+		// There is nothing left to take; what was summed up now would be in the way later.
+	case strain > 1:
 		f.slack += min(strain-1, 1) * slackGrows * dt
-	} else {
+	default:
 		f.slack -= (1 - strain) * slackShrinks * dt
 	}
 	f.slack = between(0, f.slack, mostSlack)

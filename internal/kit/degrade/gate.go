@@ -63,8 +63,8 @@ type Ticket struct {
 }
 
 const (
-	brakeFrom = 10 * time.Millisecond // the wait that begins to cost share, or half a query's work
-	brakeTo   = 60 * time.Millisecond // the wait that leaves the floor, or thrice the work
+	brakeFrom = 10 * time.Millisecond // the wait that begins to cost share, or half a query
+	brakeTo   = 60 * time.Millisecond // the wait that leaves the floor, or thrice a query
 	safety    = 0.8                   // part of the time left that is planned with
 	queuePer  = 64
 )
@@ -249,6 +249,12 @@ func (g *Gate) cheapest() time.Duration {
 // core is a core that stands still for the rest of the time.
 func (g *Gate) stretch() float64 { return stretch(g.capacity, float64(g.slots())) }
 
+// usualWait is how long a query waits where nothing is wrong: few servers in line
+// leave longer waits at the same use than many.
+func usualWait(query, slots float64) float64 { return query * max(1, fewSlots/slots) }
+
+const fewSlots = 4
+
 func stretch(capacity, slots float64) float64 {
 	if capacity <= 0 {
 		return 1
@@ -261,7 +267,7 @@ func stretch(capacity, slots float64) float64 {
 func (g *Gate) signals(now time.Time, m Machine) Signals {
 	p := &g.since
 	s := Signals{Elapsed: now.Sub(p.began), Capacity: or(g.capacity, float64(g.slots())), Used: m.Used, Arrivals: p.arrived,
-		Cost: g.cost.Average(), RunDelay: m.RunDelay, Pressure: m.Pressure}
+		Cost: g.cost.Average(), Quota: m.Quota, RunDelay: m.RunDelay, Pressure: m.Pressure}
 	if dt := s.Elapsed.Seconds(); dt > 0 {
 		s.Queries = p.cpu.Seconds() / dt
 	}

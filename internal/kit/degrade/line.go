@@ -199,8 +199,8 @@ func (g *Gate) ticket(a *Ask, came, now time.Time) Ticket {
 // brake is the part of the share that a wait costs: waits that are short beside the
 // work itself cost nothing.
 func (g *Gate) brake(waited time.Duration) float64 {
-	cost := seconds(g.cost.Average().Full() * g.stretch())
-	from, to := max(brakeFrom, cost/2), max(brakeTo, 3*cost)
+	query := seconds(g.cost.Average().Full() * g.stretch())
+	from, to := max(brakeFrom, query/2), max(brakeTo, 3*query)
 	return between(0, float64(waited-from)/float64(to-from), 1)
 }
 

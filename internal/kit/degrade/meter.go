@@ -30,10 +30,13 @@ type Reading struct {
 // Machine is what happened between two readings, by the second.
 type Machine struct {
 	Capacity float64 // cores, 0 where nothing is known
+	Quota    bool    // of a cgroup
 	Used     float64 // cores, at most Capacity
 	RunDelay float64 // cores' worth
 	Pressure float64 // part of the time
 }
+
+const machine = "machine" // the Source without a quota
 
 // Between compares two readings. The zero Machine comes of readings that cannot be
 // compared.
@@ -42,7 +45,7 @@ func Between(a, b Reading) Machine {
 	if dt <= 0 || b.Source == "" || a.Source != b.Source || b.Used < a.Used {
 		return Machine{}
 	}
-	m := Machine{Capacity: b.Capacity, Used: min((b.Used-a.Used).Seconds()/dt, b.Capacity)}
+	m := Machine{Capacity: b.Capacity, Quota: b.Source != machine, Used: min((b.Used-a.Used).Seconds()/dt, b.Capacity)}
 	m.RunDelay = max((b.RunDelay-a.RunDelay).Seconds()/dt, 0) // threads that have ended take theirs along
 	m.Pressure = between(0, (b.Pressure-a.Pressure).Seconds()/dt, 1)
 	return m
@@ -99,7 +102,7 @@ func (k kernel) machine() Reading {
 		}
 	}
 	if r.Capacity > 0 {
-		r.Source = "machine"
+		r.Source = machine
 	}
 	return r
 }

@@ -189,7 +189,7 @@ func (x *index) eachForm(w Word, near bool, f func([]uint32)) {
 		}
 	}
 	if near {
-		for _, id := range x.words.near(w.Text, slips(w.Text)) {
+		for _, id := range x.words.near(w.Text) {
 			f(x.words.of(id))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/courant-platform/courant/internal/front/search/words"
@@ -16,6 +17,7 @@ type vocabulary struct {
 	stems map[string][]uint32 // words by the key of a stem
 	order []uint32            // words of the sorted part, by their text
 	same  []uint8             // how many bytes each of them begins with as the one before
+	known *nears              // words that were looked for in this order
 }
 
 // add notes a word of the newest document.
@@ -53,7 +55,7 @@ func (v *vocabulary) sortWords() {
 		}
 	}
 	slices.SortFunc(v.order, func(a, b uint32) int { return strings.Compare(v.name(a), v.name(b)) })
-	v.same = make([]uint8, len(v.order))
+	v.same, v.known = make([]uint8, len(v.order)), &nears{}
 	for i := 1; i < len(v.order); i++ {
 		v.same[i] = same(v.name(v.order[i-1]), v.name(v.order[i]))
 	}
@@ -79,14 +81,46 @@ func slips(word string) int {
 	return 2
 }
 
-// near are the words within a number of slips: a letter too many, too few,
+// nears remembers what is near a word: filters that leave little have the same words
+// looked for again and again.
+type nears struct {
+	mu  sync.Mutex
+	ids map[string][]uint32
+}
+
+const mostNears = 4096
+
+func (n *nears) of(word string, look func() []uint32) []uint32 {
+	n.mu.Lock()
+	ids, known := n.ids[word]
+	n.mu.Unlock()
+	if known {
+		return ids
+	}
+	ids = look()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.ids == nil || len(n.ids) >= mostNears {
+		n.ids = map[string][]uint32{}
+	}
+	n.ids[strings.Clone(word)] = ids
+	return ids
+}
+
+// near are the words within as many slips of a word as its length allows.
+func (v *vocabulary) near(word string) []uint32 {
+	most := slips(word)
+	if most == 0 || v.known == nil {
+		return nil
+	}
+	return v.known.of(word, func() []uint32 { return v.within(word, most) })
+}
+
+// within are the words within a number of slips: a letter too many, too few,
 // another, or two exchanged. It walks the words in their order as a tree: words
 // that begin alike share their rows of the table of distances, and what begins
 // too far away is passed over.
-func (v *vocabulary) near(word string, most int) (ids []uint32) {
-	if most == 0 {
-		return nil
-	}
+func (v *vocabulary) within(word string, most int) (ids []uint32) {
 	w := walk{want: []rune(word), most: most}
 	for i := 0; i < len(v.order); {
 		have := v.name(v.order[i])
