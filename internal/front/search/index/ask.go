@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -90,7 +89,21 @@ func (x *Index) ask(q *shard.Query, shards []int, atOnce bool) Part {
 		}
 	}
 	all.Wait()
-	return Merge(q.Top, parts...)
+	p, from := merge(q.Top, parts)
+	for i, n := range shards {
+		if len(parts[i].Hits) == 0 {
+			continue
+		}
+		var own []*shard.Hit
+		for j := range p.Hits {
+			if from[j] == i {
+				own = append(own, &p.Hits[j])
+			}
+		}
+		x.shards[n].Fill(own)
+	}
+	p.Hits = slices.DeleteFunc(p.Hits, func(h shard.Hit) bool { return h.URL == "" }) // gone meanwhile
+	return p
 }
 
 func partOf(n int, q *shard.Query, a *shard.Answer) Part {
@@ -109,7 +122,13 @@ func Missing(shards ...int) (p Part) {
 
 // Merge puts parts together. Scores are of one model, so that the best of all are
 // the best of each. A shard that is missing is taken to have as much as the others.
-func Merge(top int, parts ...Part) (m Part) {
+func Merge(top int, parts ...Part) Part {
+	m, _ := merge(top, parts)
+	return m
+}
+
+// merge is Merge, and says which part each hit is from.
+func merge(top int, parts []Part) (m Part, from []int) {
 	ranked, weight := 0.0, 0.0
 	for i := range parts {
 		p := &parts[i]
@@ -118,7 +137,7 @@ func Merge(top int, parts ...Part) (m Part) {
 		ranked += p.Share * float64(p.Total+p.Relaxed)
 		weight += float64(p.Total + p.Relaxed)
 		m.CPU += p.CPU
-		m.Hits, m.Shards = append(m.Hits, p.Hits...), append(m.Shards, p.Shards...)
+		m.Shards = append(m.Shards, p.Shards...)
 		for _, c := range p.Conflicts {
 			if !slices.Contains(m.Conflicts, c) {
 				m.Conflicts = append(m.Conflicts, c)
@@ -144,15 +163,36 @@ func Merge(top int, parts ...Part) (m Part) {
 	if missing > 0 {
 		m.Share *= 1 - float64(missing)/float64(len(m.Shards))
 	}
-	slices.SortFunc(m.Hits, func(a, b shard.Hit) int {
-		switch {
-		case a.Relaxed != b.Relaxed && b.Relaxed:
-			return -1
-		case a.Relaxed != b.Relaxed:
-			return 1
+	m.Hits, from = best(top, parts)
+	return m, from
+}
+
+// best are the best hits of parts, each of which has its own in their order.
+func best(top int, parts []Part) (hits []shard.Hit, from []int) {
+	at := make([]int, len(parts))
+	for len(hits) < top {
+		next := -1
+		for i := range parts {
+			if at[i] < len(parts[i].Hits) && (next < 0 || before(&parts[i].Hits[at[i]], &parts[next].Hits[at[next]])) {
+				next = i
+			}
 		}
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
-	})
-	m.Hits = m.Hits[:min(len(m.Hits), top)]
-	return m
+		if next < 0 {
+			break
+		}
+		hits, from = append(hits, parts[next].Hits[at[next]]), append(from, next)
+		at[next]++
+	}
+	return hits, from
+}
+
+// before is the order of hits: those that have all words as they are, the best first.
+func before(a, b *shard.Hit) bool {
+	switch {
+	case a.Relaxed != b.Relaxed:
+		return b.Relaxed
+	case a.Score != b.Score:
+		return a.Score > b.Score
+	}
+	return a.ID < b.ID
 }

@@ -112,7 +112,6 @@ type Hit struct {
 	Available  bool
 	Published  time.Time
 	Group      uint64
-	Others     int // offers of its model that matched and are not shown
 	Features   []float32
 }
 
@@ -124,6 +123,7 @@ type space struct {
 	exact, relaxed, part, more set
 	counts                     []uint8
 	vendors, nodes, within     []uint32
+	regions                    []uint8 // by number: 1 has the region, 2 has not, 0 is not known yet
 }
 
 // clear makes a set empty and large enough.
@@ -210,7 +210,7 @@ func (x *index) filter(q *Query, in set, s *space) {
 	for _, f := range q.Params {
 		x.withParam(f, in, s)
 	}
-	for _, keep := range x.tests(q) {
+	for _, keep := range x.tests(q, s) {
 		in.keep(keep)
 	}
 }
@@ -251,7 +251,7 @@ func (x *index) withParam(f Filter, in set, s *space) {
 }
 
 // tests are the filters that look at each document.
-func (x *index) tests(q *Query) (all []func(doc uint32) bool) {
+func (x *index) tests(q *Query, s *space) (all []func(doc uint32) bool) {
 	add := func(on bool, test func(uint32) bool) {
 		if on {
 			all = append(all, test)
@@ -269,7 +269,9 @@ func (x *index) tests(q *Query) (all []func(doc uint32) bool) {
 	}
 	add(len(q.Vendors) > 0 && len(vendors) < 2, func(d uint32) bool { return x.vendor[d] == one })
 	add(len(vendors) > 1, func(d uint32) bool { return vendors[x.vendor[d]] })
-	add(q.Region != 0, func(d uint32) bool { return x.regions.sets[x.region[d]].Has(q.Region) })
+	if q.Region != 0 {
+		add(true, x.inRegion(q.Region, s))
+	}
 	most := q.PriceMax
 	if most == 0 {
 		most = math.MaxInt64
@@ -283,4 +285,23 @@ func (x *index) tests(q *Query) (all []func(doc uint32) bool) {
 	add(q.Language != "", func(d uint32) bool { return language != 0 && x.language[d] == language })
 	add(q.Kind == Pages, func(d uint32) bool { return !x.offers.has(d) })
 	return all
+}
+
+// inRegion looks each set of regions through once, however many offers have it.
+func (x *index) inRegion(region int, s *space) func(doc uint32) bool {
+	if n := len(x.regions.sets); cap(s.regions) < n {
+		s.regions = make([]uint8, n+n/4)
+	}
+	s.regions = s.regions[:len(x.regions.sets)]
+	clear(s.regions)
+	return func(d uint32) bool {
+		set := x.region[d]
+		if s.regions[set] == 0 {
+			s.regions[set] = 2
+			if x.regions.sets[set].Has(region) {
+				s.regions[set] = 1
+			}
+		}
+		return s.regions[set] == 1
+	}
 }

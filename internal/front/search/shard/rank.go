@@ -32,10 +32,11 @@ type rankingRoom struct {
 }
 
 const (
-	// keepPart of the candidates, and keepLeast at least, are scored by all trees;
-	// so many are also ranked whatever the share.
+	// keepPart of the candidates, and keepLeast at least, are scored by all trees.
 	keepPart  = 10
 	keepLeast = 512
+	// cutLeast are ranked whatever the share.
+	cutLeast = 192
 	// dense is how many documents of a block make it worth scoring where it lies.
 	dense = 24
 )
@@ -77,7 +78,7 @@ func (r *ranking) cut(in set, n int, share float64) int {
 	if share >= 1 {
 		return n
 	}
-	keep := max(int(math.Ceil(share*float64(n))), min(n, keepLeast))
+	keep := max(int(math.Ceil(share*float64(n))), min(n, cutLeast))
 	if keep == n {
 		return n
 	}
@@ -104,11 +105,14 @@ func (r *ranking) cut(in set, n int, share float64) int {
 // plain is the order without a model: by prior.
 func (r *ranking) plain(in set, top int) (best []ranked) {
 	in.each(func(d uint32) { best = append(best, ranked{d, -float64(r.x.rank[d])}) })
-	return sorted(best, top)
+	return r.x.first(best, top)
 }
 
-func sorted(all []ranked, top int) []ranked {
-	slices.SortFunc(all, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc)) })
+// first are the first of a set by their scores, the same in every replica.
+func (x *index) first(all []ranked, top int) []ranked {
+	slices.SortFunc(all, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(x.id[a.doc], x.id[b.doc]))
+	})
 	return all[:min(top, len(all))]
 }
 
@@ -260,5 +264,5 @@ func (r *ranking) final(top int) (best []ranked) {
 			}
 		}
 	}
-	return sorted(best, top)
+	return r.x.first(best, top)
 }

@@ -78,7 +78,7 @@ func (s *Shard) Texts() int {
 	return len(s.x.texts)
 }
 
-// Ask answers a query.
+// Ask answers a query. Its hits say what they are compared by; Fill adds the rest.
 func (s *Shard) Ask(q *Query) (a Answer) {
 	space, room := pooled[space](&s.spaces), pooled[rankingRoom](&s.rooms)
 	s.mu.RLock()
@@ -208,19 +208,33 @@ func (x *index) ordered(in set, by Sort, top int) (best []ranked) {
 			best = append(best, ranked{d, p})
 		}
 	})
-	return sorted(best, top)
+	return x.first(best, top)
 }
 
-// hit is what an answer says of a document.
+// hit is what is needed to compare a document with those of other shards.
 func (x *index) hit(b ranked) Hit {
-	d := b.doc
-	h := Hit{ID: x.id[d], Score: b.score, Source: x.sources.name(x.source[d]), Vendor: x.vendors.name(x.vendor[d]),
-		Price: x.price[d], Old: x.old[d], Currency: x.languages.name(x.currency[d]), Available: x.available.has(d), Group: x.group[d]}
+	return Hit{ID: x.id[b.doc], Score: b.score, Group: x.group[b.doc]}
+}
+
+// Fill adds to hits what an answer shows of them. It is for those that are left when
+// the answers of all shards are put together. What the shard has no more it leaves.
+func (s *Shard) Fill(hits []*Hit) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, h := range hits {
+		if d, ok := s.x.at[h.ID]; ok {
+			s.x.show(d, h)
+		}
+	}
+}
+
+func (x *index) show(d uint32, h *Hit) {
+	h.Source, h.Vendor, h.Currency = x.sources.name(x.source[d]), x.vendors.name(x.vendor[d]), x.languages.name(x.currency[d])
+	h.Price, h.Old, h.Available = x.price[d], x.old[d], x.available.has(d)
 	if x.published[d] > 0 {
 		h.Published = time.Unix(x.published[d], 0).UTC()
 	}
 	h.Offer, h.URL, h.Title = x.textsOf(d)
-	return h
 }
 
 // conflicts are the names that sources give a category, where they differ.

@@ -653,8 +653,7 @@ type Hit struct {
 	Available     bool                   `protobuf:"varint,12,opt,name=available,proto3" json:"available,omitempty"`
 	Published     int64                  `protobuf:"varint,13,opt,name=published,proto3" json:"published,omitempty"` // seconds since 1970; 0 for none
 	Group         uint64                 `protobuf:"fixed64,14,opt,name=group,proto3" json:"group,omitempty"`
-	Others        int32                  `protobuf:"varint,15,opt,name=others,proto3" json:"others,omitempty"`
-	Features      []float32              `protobuf:"fixed32,16,rep,packed,name=features,proto3" json:"features,omitempty"`
+	Features      []float32              `protobuf:"fixed32,15,rep,packed,name=features,proto3" json:"features,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -783,13 +782,6 @@ func (x *Hit) GetPublished() int64 {
 func (x *Hit) GetGroup() uint64 {
 	if x != nil {
 		return x.Group
-	}
-	return 0
-}
-
-func (x *Hit) GetOthers() int32 {
-	if x != nil {
-		return x.Others
 	}
 	return 0
 }
@@ -1320,7 +1312,7 @@ const file_search_proto_rawDesc = "" +
 	"\x06cpu_ns\x18\b \x01(\x03R\x05cpuNs\x12+\n" +
 	"\x04load\x18\t \x01(\v2\x17.courant.search.v1.LoadR\x04load\x12\x18\n" +
 	"\arefused\x18\n" +
-	" \x01(\tR\arefused\"\xfd\x02\n" +
+	" \x01(\tR\arefused\"\xe5\x02\n" +
 	"\x03Hit\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
 	"\x05score\x18\x02 \x01(\x01R\x05score\x12\x18\n" +
@@ -1336,9 +1328,8 @@ const file_search_proto_rawDesc = "" +
 	"\bcurrency\x18\v \x01(\tR\bcurrency\x12\x1c\n" +
 	"\tavailable\x18\f \x01(\bR\tavailable\x12\x1c\n" +
 	"\tpublished\x18\r \x01(\x03R\tpublished\x12\x14\n" +
-	"\x05group\x18\x0e \x01(\x06R\x05group\x12\x16\n" +
-	"\x06others\x18\x0f \x01(\x05R\x06others\x12\x1a\n" +
-	"\bfeatures\x18\x10 \x03(\x02R\bfeatures\"\x8e\x01\n" +
+	"\x05group\x18\x0e \x01(\x06R\x05group\x12\x1a\n" +
+	"\bfeatures\x18\x0f \x03(\x02R\bfeatures\"\x8e\x01\n" +
 	"\x06Facets\x122\n" +
 	"\avendors\x18\x01 \x03(\v2\x18.courant.search.v1.CountR\avendors\x128\n" +
 	"\n" +

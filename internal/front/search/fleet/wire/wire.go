@@ -103,7 +103,7 @@ func (x *Part) Into() index.Part {
 
 func fromHit(h *shard.Hit) *Hit {
 	out := &Hit{Id: h.ID, Score: h.Score, Relaxed: h.Relaxed, Source: h.Source, Offer: h.Offer, Url: h.URL, Title: h.Title, Vendor: h.Vendor,
-		Price: h.Price, Old: h.Old, Currency: h.Currency, Available: h.Available, Group: h.Group, Others: int32(h.Others), Features: h.Features}
+		Price: h.Price, Old: h.Old, Currency: h.Currency, Available: h.Available, Group: h.Group, Features: h.Features}
 	if !h.Published.IsZero() {
 		out.Published = h.Published.Unix()
 	}
@@ -113,7 +113,7 @@ func fromHit(h *shard.Hit) *Hit {
 func (x *Hit) into() shard.Hit {
 	h := shard.Hit{ID: x.GetId(), Score: x.GetScore(), Relaxed: x.GetRelaxed(), Source: x.GetSource(), Offer: x.GetOffer(), URL: x.GetUrl(),
 		Title: x.GetTitle(), Vendor: x.GetVendor(), Price: x.GetPrice(), Old: x.GetOld(), Currency: x.GetCurrency(), Available: x.GetAvailable(),
-		Group: x.GetGroup(), Others: int(x.GetOthers()), Features: x.GetFeatures()}
+		Group: x.GetGroup(), Features: x.GetFeatures()}
 	if x.GetPublished() != 0 {
 		h.Published = time.Unix(x.GetPublished(), 0).UTC()
 	}
