@@ -18,6 +18,7 @@ import (
 // Backend is what has all shards: the index of this process, or replicas elsewhere.
 type Backend interface {
 	Ask(ctx context.Context, a *index.Ask) (index.Part, error)
+	Suggest(ctx context.Context, b *index.Begin) ([]shard.Suggestion, error)
 	Docs() int // that can be found
 }
 

@@ -85,6 +85,7 @@ func (s *Search) Open() error {
 // Register adds the front's addresses.
 func (s *Search) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/search", s.api)
+	mux.HandleFunc("GET /api/v1/suggest", s.suggest)
 	mux.HandleFunc("GET /search", s.page)
 	mux.HandleFunc("POST /api/v1/clicks", s.click)
 	mux.HandleFunc("GET /api/v1/zones", s.Guard(http.HandlerFunc(s.zones)))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/search/index"
+	"github.com/courant-platform/courant/internal/front/search/shard"
 	"github.com/courant-platform/courant/internal/kit/degrade"
 )
 
@@ -163,4 +164,31 @@ func (v *view) askOne(ctx context.Context, g *group, name string, a *index.Ask) 
 	}
 	g.picker.Done(now, name, r)
 	return reply{name, p, err}
+}
+
+// Suggest completes a text by what one replica of each shard has. Shards that do not
+// answer are left out: suggestions may be fewer.
+func (f *Fleet) Suggest(ctx context.Context, b *index.Begin) ([]shard.Suggestion, error) {
+	v := f.view.Load()
+	if v == nil || len(v.groups) == 0 {
+		return nil, errNobody
+	}
+	parts := make([][]shard.Suggestion, len(v.groups))
+	var all sync.WaitGroup
+	for i, g := range v.groups {
+		all.Go(func() {
+			own := *b
+			own.Shards = g.shards
+			began, name := time.Now(), g.picker.Pick(time.Now())
+			n := v.nodes[name]
+			if n == nil {
+				return
+			}
+			var err error
+			parts[i], err = n.suggest(ctx, &own)
+			g.picker.Done(time.Now(), name, degrade.Result{Took: time.Since(began), Failed: err != nil && ctx.Err() == nil, Dropped: err == nil})
+		})
+	}
+	all.Wait()
+	return index.Together(b.Most, parts...), nil
 }

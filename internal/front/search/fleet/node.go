@@ -15,6 +15,7 @@ import (
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/search/fleet/wire"
 	"github.com/courant-platform/courant/internal/front/search/index"
+	"github.com/courant-platform/courant/internal/front/search/shard"
 	"github.com/courant-platform/courant/internal/kit/degrade"
 	"github.com/courant-platform/courant/internal/port/store"
 )
@@ -168,6 +169,15 @@ func (n *node) ask(ctx context.Context, a *index.Ask) (index.Part, degrade.Repor
 		return index.Part{}, load, courant.Errorf(courant.Busy, "%s", why)
 	}
 	return r.Into(), load, nil
+}
+
+// suggest has a replica complete a text.
+func (n *node) suggest(ctx context.Context, b *index.Begin) ([]shard.Suggestion, error) {
+	if n.index != nil {
+		return n.index.Suggest(ctx, b)
+	}
+	all, err := n.client.Suggest(ctx, wire.FromBegin(b))
+	return all.Into(), err
 }
 
 // token is what processes of one platform know each other by.

@@ -138,6 +138,21 @@ func (s *Server) Find(ctx context.Context, in *wire.Ask) (*wire.Part, error) {
 	return wire.FromPart(&p, load), nil
 }
 
+// Suggest completes a text.
+func (s *Server) Suggest(ctx context.Context, in *wire.Begin) (*wire.Suggestions, error) {
+	b := in.Into()
+	if b.Most < 1 || b.Most > mostSuggestions || len(b.Shards) == 0 {
+		return nil, status.Error(codes.InvalidArgument, "no shard is named, or too much is asked for")
+	}
+	all, err := s.Index.Suggest(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	return wire.FromSuggestions(all), nil
+}
+
+const mostSuggestions = 1000
+
 // State says how this replica is.
 func (s *Server) State(context.Context, *wire.StateRequest) (*wire.StateReply, error) {
 	is := s.Index.Status()

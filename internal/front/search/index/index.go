@@ -152,6 +152,7 @@ func (x *Index) Run(ctx context.Context) error {
 		if err := x.catchUp(ctx); err != nil && ctx.Err() == nil {
 			x.Log.Warn("the index is behind the change feed", "error", err)
 		}
+		x.each(func(_ int, s *shard.Shard) { s.Tidy() })
 		if time.Since(kept) > keepEvery {
 			x.keepIfWorth(1)
 			kept = time.Now()

@@ -11,6 +11,7 @@ type Shard struct {
 	mu      sync.RWMutex
 	x       *index
 	version int64
+	sorted  time.Time // last
 	spaces  sync.Pool
 	rooms   sync.Pool
 }
@@ -53,9 +54,26 @@ func (s *Shard) Apply(puts []Doc, drops []int64, version int64) {
 func (s *Shard) Sort() {
 	x := s.x.resorted()
 	s.mu.Lock()
-	s.x = x
+	s.x, s.sorted = x, time.Now()
 	s.mu.Unlock()
 }
+
+// Tidy sorts if something lies unsorted and the last time was long enough ago for
+// its cost: words with slips and suggestions are of what is sorted. Only one may call
+// it at a time, and not beside Apply.
+func (s *Shard) Tidy() {
+	s.mu.RLock()
+	tail, size, since := s.x.tail(), s.x.size(), time.Since(s.sorted)
+	s.mu.RUnlock()
+	if tail > 0 && since > tidyLeast+time.Duration(size)*tidyEach {
+		s.Sort()
+	}
+}
+
+const (
+	tidyLeast = 5 * time.Second
+	tidyEach  = time.Millisecond // for each document: sorting takes a 300th of that
+)
 
 // Clear takes all documents out.
 func (s *Shard) Clear() {

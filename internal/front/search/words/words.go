@@ -122,6 +122,9 @@ func fold(r rune) rune {
 	return 0
 }
 
+// Part says whether a character belongs to words.
+func Part(r rune) bool { return fold(r) != 0 }
+
 // isDense says whether the script is written without blanks.
 func isDense(r rune) bool {
 	return r >= 0x0e00 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))

@@ -1254,6 +1254,170 @@ func (x *Load) GetWaitNs() int64 {
 	return 0
 }
 
+type Begin struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Before        []*Word                `protobuf:"bytes,1,rep,name=before,proto3" json:"before,omitempty"`
+	Word          string                 `protobuf:"bytes,2,opt,name=word,proto3" json:"word,omitempty"`
+	Most          int32                  `protobuf:"varint,3,opt,name=most,proto3" json:"most,omitempty"`
+	Shards        []int32                `protobuf:"varint,4,rep,packed,name=shards,proto3" json:"shards,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Begin) Reset() {
+	*x = Begin{}
+	mi := &file_search_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Begin) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Begin) ProtoMessage() {}
+
+func (x *Begin) ProtoReflect() protoreflect.Message {
+	mi := &file_search_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Begin.ProtoReflect.Descriptor instead.
+func (*Begin) Descriptor() ([]byte, []int) {
+	return file_search_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Begin) GetBefore() []*Word {
+	if x != nil {
+		return x.Before
+	}
+	return nil
+}
+
+func (x *Begin) GetWord() string {
+	if x != nil {
+		return x.Word
+	}
+	return ""
+}
+
+func (x *Begin) GetMost() int32 {
+	if x != nil {
+		return x.Most
+	}
+	return 0
+}
+
+func (x *Begin) GetShards() []int32 {
+	if x != nil {
+		return x.Shards
+	}
+	return nil
+}
+
+type Suggestions struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Suggestions   []*Suggestion          `protobuf:"bytes,1,rep,name=suggestions,proto3" json:"suggestions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Suggestions) Reset() {
+	*x = Suggestions{}
+	mi := &file_search_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Suggestions) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Suggestions) ProtoMessage() {}
+
+func (x *Suggestions) ProtoReflect() protoreflect.Message {
+	mi := &file_search_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Suggestions.ProtoReflect.Descriptor instead.
+func (*Suggestions) Descriptor() ([]byte, []int) {
+	return file_search_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Suggestions) GetSuggestions() []*Suggestion {
+	if x != nil {
+		return x.Suggestions
+	}
+	return nil
+}
+
+type Suggestion struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Word          string                 `protobuf:"bytes,1,opt,name=word,proto3" json:"word,omitempty"`
+	Count         int64                  `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Suggestion) Reset() {
+	*x = Suggestion{}
+	mi := &file_search_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Suggestion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Suggestion) ProtoMessage() {}
+
+func (x *Suggestion) ProtoReflect() protoreflect.Message {
+	mi := &file_search_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Suggestion.ProtoReflect.Descriptor instead.
+func (*Suggestion) Descriptor() ([]byte, []int) {
+	return file_search_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *Suggestion) GetWord() string {
+	if x != nil {
+		return x.Word
+	}
+	return ""
+}
+
+func (x *Suggestion) GetCount() int64 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
 var File_search_proto protoreflect.FileDescriptor
 
 const file_search_proto_rawDesc = "" +
@@ -1369,9 +1533,21 @@ const file_search_proto_rawDesc = "" +
 	"\x05share\x18\x01 \x01(\x01R\x05share\x12\x1b\n" +
 	"\tin_flight\x18\x02 \x01(\x05R\binFlight\x12\x18\n" +
 	"\awaiting\x18\x03 \x01(\x05R\awaiting\x12\x17\n" +
-	"\await_ns\x18\x04 \x01(\x03R\x06waitNs2\x8a\x01\n" +
+	"\await_ns\x18\x04 \x01(\x03R\x06waitNs\"x\n" +
+	"\x05Begin\x12/\n" +
+	"\x06before\x18\x01 \x03(\v2\x17.courant.search.v1.WordR\x06before\x12\x12\n" +
+	"\x04word\x18\x02 \x01(\tR\x04word\x12\x12\n" +
+	"\x04most\x18\x03 \x01(\x05R\x04most\x12\x16\n" +
+	"\x06shards\x18\x04 \x03(\x05R\x06shards\"N\n" +
+	"\vSuggestions\x12?\n" +
+	"\vsuggestions\x18\x01 \x03(\v2\x1d.courant.search.v1.SuggestionR\vsuggestions\"6\n" +
+	"\n" +
+	"Suggestion\x12\x12\n" +
+	"\x04word\x18\x01 \x01(\tR\x04word\x12\x14\n" +
+	"\x05count\x18\x02 \x01(\x03R\x05count2\xcf\x01\n" +
 	"\x06Shards\x127\n" +
-	"\x04Find\x12\x16.courant.search.v1.Ask\x1a\x17.courant.search.v1.Part\x12G\n" +
+	"\x04Find\x12\x16.courant.search.v1.Ask\x1a\x17.courant.search.v1.Part\x12C\n" +
+	"\aSuggest\x12\x18.courant.search.v1.Begin\x1a\x1e.courant.search.v1.Suggestions\x12G\n" +
 	"\x05State\x12\x1f.courant.search.v1.StateRequest\x1a\x1d.courant.search.v1.StateReplyBFZDgithub.com/courant-platform/courant/internal/front/search/fleet/wireb\x06proto3"
 
 var (
@@ -1386,7 +1562,7 @@ func file_search_proto_rawDescGZIP() []byte {
 	return file_search_proto_rawDescData
 }
 
-var file_search_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_search_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_search_proto_goTypes = []any{
 	(*Ask)(nil),          // 0: courant.search.v1.Ask
 	(*Query)(nil),        // 1: courant.search.v1.Query
@@ -1403,6 +1579,9 @@ var file_search_proto_goTypes = []any{
 	(*StateRequest)(nil), // 12: courant.search.v1.StateRequest
 	(*StateReply)(nil),   // 13: courant.search.v1.StateReply
 	(*Load)(nil),         // 14: courant.search.v1.Load
+	(*Begin)(nil),        // 15: courant.search.v1.Begin
+	(*Suggestions)(nil),  // 16: courant.search.v1.Suggestions
+	(*Suggestion)(nil),   // 17: courant.search.v1.Suggestion
 }
 var file_search_proto_depIdxs = []int32{
 	1,  // 0: courant.search.v1.Ask.query:type_name -> courant.search.v1.Query
@@ -1418,15 +1597,19 @@ var file_search_proto_depIdxs = []int32{
 	9,  // 10: courant.search.v1.Facets.vendors:type_name -> courant.search.v1.Count
 	9,  // 11: courant.search.v1.Facets.categories:type_name -> courant.search.v1.Count
 	14, // 12: courant.search.v1.StateReply.load:type_name -> courant.search.v1.Load
-	0,  // 13: courant.search.v1.Shards.Find:input_type -> courant.search.v1.Ask
-	12, // 14: courant.search.v1.Shards.State:input_type -> courant.search.v1.StateRequest
-	6,  // 15: courant.search.v1.Shards.Find:output_type -> courant.search.v1.Part
-	13, // 16: courant.search.v1.Shards.State:output_type -> courant.search.v1.StateReply
-	15, // [15:17] is the sub-list for method output_type
-	13, // [13:15] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	2,  // 13: courant.search.v1.Begin.before:type_name -> courant.search.v1.Word
+	17, // 14: courant.search.v1.Suggestions.suggestions:type_name -> courant.search.v1.Suggestion
+	0,  // 15: courant.search.v1.Shards.Find:input_type -> courant.search.v1.Ask
+	15, // 16: courant.search.v1.Shards.Suggest:input_type -> courant.search.v1.Begin
+	12, // 17: courant.search.v1.Shards.State:input_type -> courant.search.v1.StateRequest
+	6,  // 18: courant.search.v1.Shards.Find:output_type -> courant.search.v1.Part
+	16, // 19: courant.search.v1.Shards.Suggest:output_type -> courant.search.v1.Suggestions
+	13, // 20: courant.search.v1.Shards.State:output_type -> courant.search.v1.StateReply
+	18, // [18:21] is the sub-list for method output_type
+	15, // [15:18] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_search_proto_init() }
@@ -1440,7 +1623,7 @@ func file_search_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_search_proto_rawDesc), len(file_search_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

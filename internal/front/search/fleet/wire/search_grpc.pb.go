@@ -22,8 +22,9 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	Shards_Find_FullMethodName  = "/courant.search.v1.Shards/Find"
-	Shards_State_FullMethodName = "/courant.search.v1.Shards/State"
+	Shards_Find_FullMethodName    = "/courant.search.v1.Shards/Find"
+	Shards_Suggest_FullMethodName = "/courant.search.v1.Shards/Suggest"
+	Shards_State_FullMethodName   = "/courant.search.v1.Shards/State"
 )
 
 // ShardsClient is the client API for Shards service.
@@ -34,6 +35,8 @@ const (
 type ShardsClient interface {
 	// Find asks some of its shards. The call's deadline counts.
 	Find(ctx context.Context, in *Ask, opts ...grpc.CallOption) (*Part, error)
+	// Suggest completes the last word of a text.
+	Suggest(ctx context.Context, in *Begin, opts ...grpc.CallOption) (*Suggestions, error)
 	// State is asked once a second by every front.
 	State(ctx context.Context, in *StateRequest, opts ...grpc.CallOption) (*StateReply, error)
 }
@@ -50,6 +53,16 @@ func (c *shardsClient) Find(ctx context.Context, in *Ask, opts ...grpc.CallOptio
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(Part)
 	err := c.cc.Invoke(ctx, Shards_Find_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *shardsClient) Suggest(ctx context.Context, in *Begin, opts ...grpc.CallOption) (*Suggestions, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Suggestions)
+	err := c.cc.Invoke(ctx, Shards_Suggest_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +87,8 @@ func (c *shardsClient) State(ctx context.Context, in *StateRequest, opts ...grpc
 type ShardsServer interface {
 	// Find asks some of its shards. The call's deadline counts.
 	Find(context.Context, *Ask) (*Part, error)
+	// Suggest completes the last word of a text.
+	Suggest(context.Context, *Begin) (*Suggestions, error)
 	// State is asked once a second by every front.
 	State(context.Context, *StateRequest) (*StateReply, error)
 	mustEmbedUnimplementedShardsServer()
@@ -88,6 +103,9 @@ type UnimplementedShardsServer struct{}
 
 func (UnimplementedShardsServer) Find(context.Context, *Ask) (*Part, error) {
 	return nil, status.Error(codes.Unimplemented, "method Find not implemented")
+}
+func (UnimplementedShardsServer) Suggest(context.Context, *Begin) (*Suggestions, error) {
+	return nil, status.Error(codes.Unimplemented, "method Suggest not implemented")
 }
 func (UnimplementedShardsServer) State(context.Context, *StateRequest) (*StateReply, error) {
 	return nil, status.Error(codes.Unimplemented, "method State not implemented")
@@ -131,6 +149,24 @@ func _Shards_Find_Handler(srv interface{}, ctx context.Context, dec func(interfa
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Shards_Suggest_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(Begin)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ShardsServer).Suggest(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Shards_Suggest_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ShardsServer).Suggest(ctx, req.(*Begin))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Shards_State_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(StateRequest)
 	if err := dec(in); err != nil {
@@ -159,6 +195,10 @@ var Shards_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Find",
 			Handler:    _Shards_Find_Handler,
+		},
+		{
+			MethodName: "Suggest",
+			Handler:    _Shards_Suggest_Handler,
 		},
 		{
 			MethodName: "State",

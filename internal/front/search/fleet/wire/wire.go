@@ -18,9 +18,7 @@ func FromAsk(a *index.Ask) *Ask {
 		PriceMin: q.PriceMin, PriceMax: q.PriceMax, Available: q.Available, Region: int32(q.Region), Kind: int32(q.Kind), Sort: int32(q.Sort),
 		Top: int32(q.Top), Grouped: q.Grouped, Share: q.Share, Explain: q.Explain,
 		Person: &Person{Segment: int32(q.Person.Segment), Budget: q.Person.Budget, Thrift: q.Person.Thrift, Haste: q.Person.Haste}}}
-	for _, w := range q.Words {
-		out.Query.Words = append(out.Query.Words, &Word{Text: w.Text, Synonyms: w.Synonyms})
-	}
+	out.Query.Words = fromWords(q.Words)
 	for _, f := range q.Params {
 		to := &Filter{Name: f.Name}
 		for _, v := range f.Values {
@@ -40,9 +38,7 @@ func (x *Ask) Into() *index.Ask {
 		PriceMin: q.GetPriceMin(), PriceMax: q.GetPriceMax(), Available: q.GetAvailable(), Region: int(q.GetRegion()), Kind: shard.Kind(q.GetKind()),
 		Sort: shard.Sort(q.GetSort()), Top: int(q.GetTop()), Grouped: q.GetGrouped(), Share: q.GetShare(), Explain: q.GetExplain(),
 		Person: shard.Person{Segment: int(p.GetSegment()), Budget: p.GetBudget(), Thrift: p.GetThrift(), Haste: p.GetHaste()}}}
-	for _, w := range q.GetWords() {
-		a.Query.Words = append(a.Query.Words, shard.Word{Text: w.GetText(), Synonyms: w.GetSynonyms()})
-	}
+	a.Query.Words = intoWords(q.GetWords())
 	for _, f := range q.GetParams() {
 		to := shard.Filter{Name: f.GetName()}
 		for _, v := range f.GetValues() {
@@ -135,4 +131,45 @@ func numbers[To, From int | int32 | int64](from []From) (to []To) {
 		to = append(to, To(n))
 	}
 	return to
+}
+
+func fromWords(words []shard.Word) (out []*Word) {
+	for _, w := range words {
+		out = append(out, &Word{Text: w.Text, Synonyms: w.Synonyms})
+	}
+	return out
+}
+
+func intoWords(words []*Word) (out []shard.Word) {
+	for _, w := range words {
+		out = append(out, shard.Word{Text: w.GetText(), Synonyms: w.GetSynonyms()})
+	}
+	return out
+}
+
+// FromBegin is a text to complete, as it is sent.
+func FromBegin(b *index.Begin) *Begin {
+	return &Begin{Before: fromWords(b.Before), Word: b.Word, Most: int32(b.Most), Shards: numbers[int32](b.Shards)}
+}
+
+// Into is it as the index takes it.
+func (x *Begin) Into() *index.Begin {
+	return &index.Begin{Before: intoWords(x.GetBefore()), Word: x.GetWord(), Most: int(x.GetMost()), Shards: numbers[int](x.GetShards())}
+}
+
+// FromSuggestions are suggestions as they are sent.
+func FromSuggestions(all []shard.Suggestion) *Suggestions {
+	out := &Suggestions{}
+	for _, s := range all {
+		out.Suggestions = append(out.Suggestions, &Suggestion{Word: s.Word, Count: int64(s.Count)})
+	}
+	return out
+}
+
+// Into are they as a front takes them.
+func (x *Suggestions) Into() (all []shard.Suggestion) {
+	for _, s := range x.GetSuggestions() {
+		all = append(all, shard.Suggestion{Word: s.GetWord(), Count: int(s.GetCount())})
+	}
+	return all
 }

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/courant-platform/courant/internal/front/search/index"
+	"github.com/courant-platform/courant/internal/front/search/shard"
 	"github.com/courant-platform/courant/internal/kit/degrade"
 )
 
@@ -77,6 +78,21 @@ func TestNothingOfAnAnswerIsLostOnTheWay(t *testing.T) {
 	}
 	if back := got.GetLoad().Into(); back != load {
 		t.Errorf("sent %+v, came %+v", load, back)
+	}
+}
+
+func TestNothingOfSuggestionsIsLostOnTheWay(t *testing.T) {
+	var b index.Begin
+	var all []shard.Suggestion
+	n := 0
+	fill(reflect.ValueOf(&b).Elem(), &n)
+	fill(reflect.ValueOf(&all).Elem(), &n)
+	var begin Begin
+	sent(t, FromBegin(&b), &begin)
+	var got Suggestions
+	sent(t, FromSuggestions(all), &got)
+	if back := begin.Into(); !reflect.DeepEqual(*back, b) || !reflect.DeepEqual(got.Into(), all) {
+		t.Errorf("sent %+v and %+v, came %+v and %+v", b, all, *back, got.Into())
 	}
 }
 
