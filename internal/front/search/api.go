@@ -32,7 +32,8 @@ type request struct {
 	K    int
 	Page int // from 1
 
-	Program bool // asks, not a person
+	Program bool    // asks, not a person
+	second  *second // that an experiment ranks by
 }
 
 // request reads the parameters of a query.
@@ -250,6 +251,7 @@ type Found struct {
 type Coverage struct {
 	Share  float64        `json:"share"`
 	Shards []index.Report `json:"shards"`
+	Stale  int            `json:"stale_seconds,omitempty"` // age of an answer that was remembered
 }
 
 // api answers a query as JSON.
@@ -260,7 +262,8 @@ func (s *Search) api(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	arm := s.armOf(r.URL.Query().Get("user"))
-	q.Share = min(q.Share, arm.share)
+	q.Program = isProgram(r)
+	q.Share, q.second = min(q.Share, arm.share), arm.second
 	found, err := s.Find(r.Context(), &q)
 	if err != nil {
 		web.Fail(w, r, s.Log, err)
@@ -279,7 +282,7 @@ func (s *Search) api(w http.ResponseWriter, r *http.Request) {
 
 func (s *Search) found(q *request, r *Result) Found {
 	f := Found{Total: r.Total, TotalRelaxed: r.Relaxed, Offers: []OfferName{}, Hits: []Hit{}, Facets: facets(&r.Facets),
-		Conflicts: r.Conflicts, Coverage: Coverage{r.Share, r.Shards}, TookMS: float64(r.Took.Microseconds()) / 1000}
+		Conflicts: r.Conflicts, Coverage: Coverage{r.Share, r.Shards, int(math.Ceil(r.Age.Seconds()))}, TookMS: float64(r.Took.Microseconds()) / 1000}
 	for _, h := range r.Hits[min(len(r.Hits), (q.Page-1)*q.K):] {
 		if h.Offer != "" {
 			f.Offers = append(f.Offers, OfferName{h.Source, h.Offer})

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"math"
 	"net/http"
 	"slices"
@@ -18,16 +19,17 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// experiment gives a part of the users a share, and compares them with as many
-// others.
+// experiment gives a part of the users a share or another second model, and compares
+// them with as many others.
 type experiment struct {
-	name  string
-	users float64 // the part that is cut; as many are the control
-	share float64
+	name   string
+	users  float64 // the part that is cut; as many are the control
+	share  float64
+	second *second // nil for that of the others
 }
 
-// parseExperiments reads "NAME users=0.02 share=0.7".
-func parseExperiments(lines []string) (all []experiment, err error) {
+// parseExperiments reads "NAME users=0.02 share=0.7 second=FILE".
+func parseExperiments(lines, signals []string) (all []experiment, err error) {
 	for _, line := range lines {
 		e := experiment{share: 1}
 		fields := strings.Fields(line)
@@ -35,6 +37,12 @@ func parseExperiments(lines []string) (all []experiment, err error) {
 			name, value, is := strings.Cut(f, "=")
 			if i == 0 && !is {
 				e.name = f
+				continue
+			}
+			if name == "second" {
+				if e.second, err = openSecond(value, signals); err != nil {
+					return nil, fmt.Errorf("search.experiments: %q: %w", line, err)
+				}
 				continue
 			}
 			part, err := strconv.ParseFloat(value, 64)
@@ -46,7 +54,7 @@ func parseExperiments(lines []string) (all []experiment, err error) {
 			case name == "share":
 				e.share = part
 			default:
-				return nil, courant.Errorf(courant.Invalid, "search.experiments: %q: %s is neither users (up to 0.5) nor share", line, f)
+				return nil, courant.Errorf(courant.Invalid, "search.experiments: %q: %s is none of users (up to 0.5), share and second", line, f)
 			}
 		}
 		if e.name == "" || e.users == 0 || slices.ContainsFunc(all, func(o experiment) bool { return o.name == e.name }) {
@@ -63,6 +71,7 @@ type arm struct {
 	experiment string
 	name       string // cut or control
 	share      float64
+	second     *second
 }
 
 // String is the experiment and the arm, "" for none.
@@ -85,7 +94,7 @@ func (s *Search) armOf(user string) arm {
 		sum := sha256.Sum256([]byte(e.name + "\x00" + user))
 		switch at := float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53); {
 		case at < e.users:
-			a.experiment, a.name, a.share = e.name, "cut", e.share
+			a.experiment, a.name, a.share, a.second = e.name, "cut", e.share, e.second
 			return a
 		case at < 2*e.users:
 			a.experiment, a.name = e.name, "control"

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -19,13 +20,15 @@ import (
 type Backend interface {
 	Ask(ctx context.Context, a *index.Ask) (index.Part, error)
 	Suggest(ctx context.Context, b *index.Begin) ([]shard.Suggestion, error)
-	Docs() int // that can be found
+	Share() float64 // that a query would rank now
+	Docs() int      // that can be found
 }
 
 // Result is what all shards found.
 type Result struct {
 	index.Part
 	Took time.Duration
+	Age  time.Duration // of an answer that was remembered
 }
 
 // fewFound is how many results make a look for words with slips unnecessary.
@@ -40,7 +43,13 @@ func (s *Search) Find(ctx context.Context, q *request) (Result, error) {
 		ctx = limited
 	}
 	q.Share = s.flags.Float(flagShare, q.Share, q.Share < 1, 1)
+	share := s.Backend.Share()
+	if r, ok := s.old(q, share); ok {
+		s.Metrics.Add("courant_search_queries_total", 1, "reason", "stale")
+		return r, nil
+	}
 	a := index.Ask{Query: q.Query, Program: q.Program}
+	finish := cmp.Or(q.second, s.second).widen(&a.Query)
 	found, err := s.Backend.Ask(ctx, &a)
 	if err != nil {
 		s.Metrics.Add("courant_search_queries_total", 1, "reason", "refused")
@@ -53,9 +62,13 @@ func (s *Search) Find(ctx context.Context, q *request) (Result, error) {
 			found = near
 		}
 	}
+	found.Hits = finish(found.Hits)
 	r := Result{Part: found, Took: time.Since(began)}
 	s.Metrics.Add("courant_search_queries_total", 1, "reason", string(reasonOf(&r.Part)))
 	s.Metrics.Observe("courant_search_seconds", r.Took)
+	if share < staleFrom && q.Share == 1 {
+		s.stale.put(keyOf(q), &r, time.Now())
+	}
 	return r, nil
 }
 

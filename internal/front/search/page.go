@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -109,13 +110,17 @@ func (s *Search) fill(r *http.Request, v *pageView, given url.Values) error {
 	if err != nil {
 		return err
 	}
+	q.Program = isProgram(r)
 	found, err := s.Find(r.Context(), &q)
 	if err != nil {
 		return err
 	}
 	v.Total, v.Relaxed = found.Total, found.Relaxed
 	if found.Share < 1 {
-		v.Partial = fmt.Sprintf("%.0f %%", 100*found.Share)
+		v.Partial = fmt.Sprintf("%.0f %% of them ranked", 100*found.Share)
+	}
+	if found.Age > 0 {
+		v.Partial = fmt.Sprintf("as found %d s ago", int(math.Ceil(found.Age.Seconds())))
 	}
 	v.Took = fmt.Sprintf("%.1f ms", float64(found.Took.Microseconds())/1000)
 	l := links{given: given}

@@ -5,6 +5,7 @@ package search
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
@@ -25,7 +26,7 @@ type Config struct {
 	Shards      int              `toml:"shards" comment:"parts of the index, which a query asks at once"`
 	Signals     []string         `toml:"signals" comment:"names of params that rank offers, as numbers"`
 	Synonyms    string           `toml:"synonyms" comment:"file of words that mean the same: a group each line, commas between; a line that begins with stop: has words that ask for nothing"`
-	Experiments []string         `toml:"experiments" comment:"such as 'cut users=0.02 share=0.7': a part of the users gets a share, as many are compared with them"`
+	Experiments []string         `toml:"experiments" comment:"such as 'cut users=0.02 share=0.7': a part of the users gets a share or, by second=FILE, another second model, as many are compared with them"`
 	Flags       string           `toml:"flags" comment:"file of values that are read again every ten seconds; see docs/search.md"`
 	Law         string           `toml:"law" comment:"how load becomes a share: feed-forward, linear, or off"`
 	Floor       float64          `toml:"floor" comment:"the least part of what matches that is ranked, however busy"`
@@ -34,6 +35,7 @@ type Config struct {
 	Hold        []string         `toml:"hold" comment:"shards that this process holds, such as 0-3; all unless set"`
 	Deadline    setting.Duration `toml:"deadline" comment:"after which nobody waits for an answer any more"`
 	Model       string           `toml:"model" comment:"ranking model, JSON of CatBoost; the built-in one unless set, none to go without"`
+	Second      string           `toml:"second" comment:"model, JSON of CatBoost, by which the best 384 of all shards are ranked once more"`
 }
 
 // Index is the part of the configuration that an index needs.
@@ -60,9 +62,11 @@ type Search struct {
 	Guard func(http.Handler) http.HandlerFunc
 
 	synonyms    words.Synonyms
+	second      *second // nil ranks nothing again
 	experiments []experiment
 	exposed     exposed
 	secret      secret
+	stale       stale
 	flags       flags.Flags
 }
 
@@ -78,7 +82,10 @@ func (s *Search) Open() error {
 	if err := s.flags.Read(); err != nil {
 		return err
 	}
-	s.experiments, err = parseExperiments(s.Config.Experiments)
+	if s.second, err = openSecond(s.Config.Second, s.Config.Signals); err != nil {
+		return fmt.Errorf("search.second: %w", err)
+	}
+	s.experiments, err = parseExperiments(s.Config.Experiments, s.Config.Signals)
 	return err
 }
 

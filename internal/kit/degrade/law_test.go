@@ -234,27 +234,3 @@ func TestNonsenseTeachesNothing(t *testing.T) {
 	}
 	near(t, "ms of queries that match nothing", 1e3*c.Average().Full(), 1, 0.01)
 }
-
-func TestTheLadderDoesTheWorkOfTheShare(t *testing.T) {
-	for _, l := range []Ladder{{}, {First: 0.2, Width: 0.3, Trees: 0.7}} {
-		before := l.At(0)
-		for i := range 1001 {
-			share := float64(i) / 1000
-			c := l.At(share)
-			near(t, "the work", l.Work(c), share, 1e-9)
-			if c.Width < before.Width-1e-9 || c.Trees < before.Trees-1e-9 || c.Prefix < before.Prefix-1e-9 {
-				t.Fatalf("%+v at %.3f is less than %+v", c, share, before)
-			}
-			if c.Trees < 1-1e-9 && c.Width > or(l.Width, 0.5)+1e-9 || c.Prefix < 1-1e-9 && c.Trees > or(l.Trees, 0.5)+1e-9 {
-				t.Fatalf("a rung is left before it is used up: %+v at %.3f", c, share)
-			}
-			before = c
-		}
-	}
-	if c := (Ladder{}).At(1); c != (Cut{Width: 1, Trees: 1, Prefix: 1}) {
-		t.Errorf("a share of 1 cuts %+v", c)
-	}
-	if c := (Ladder{}).At(0.1); !c.Facets || !c.Stale || !c.Bots {
-		t.Errorf("a share of 0.1 leaves %+v", c)
-	}
-}

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"time"
 
@@ -25,13 +26,17 @@ func (f *Fleet) Ask(ctx context.Context, a *index.Ask) (index.Part, error) {
 		return index.Part{}, errNobody
 	}
 	now := time.Now()
-	picked, one := make([]string, len(v.groups)), *a
+	picked, one, share := make([]string, len(v.groups)), *a, 1.0
 	for i, g := range v.groups {
 		picked[i] = g.picker.Pick(now)
-		if r, known := g.picker.Report(now, picked[i]); known && r.Share < one.Query.Share {
-			one.Query.Share, one.Reason = r.Share, degrade.Load
+		if r, known := g.picker.Report(now, picked[i]); known {
+			share = min(share, r.Share)
 		}
 	}
+	if share < one.Query.Share {
+		one.Query.Share, one.Reason = share, degrade.Load
+	}
+	f.share.Store(math.Float64bits(share))
 	parts, errs := make([]index.Part, len(v.groups), len(v.groups)+1), make([]error, len(v.groups))
 	var all sync.WaitGroup
 	for i := range v.groups {

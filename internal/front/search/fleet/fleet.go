@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -39,7 +40,8 @@ type Fleet struct {
 	engine  string
 	missed  int // looks in a row that found shards without a replica
 
-	view atomic.Pointer[view]
+	view  atomic.Pointer[view]
+	share atomic.Uint64 // of the last query, bits of a float64
 }
 
 // view is what a query sees: it does not change while the query runs.
@@ -241,6 +243,14 @@ func (f *Fleet) tell(v *view) {
 // sayMissed is how long shards may be without a replica before that is said: at the
 // start they are.
 const sayMissed = 10
+
+// Share is what the last query was asked to rank.
+func (f *Fleet) Share() float64 {
+	if share := math.Float64frombits(f.share.Load()); share > 0 {
+		return share
+	}
+	return 1
+}
 
 // Docs is how many documents can be found.
 func (f *Fleet) Docs() int {

@@ -93,6 +93,9 @@ func held(hold []int, n int) ([]int, error) {
 	return hold, nil
 }
 
+// Share is what a query would rank now.
+func (x *Index) Share() float64 { return x.load.gate.Report().Share }
+
 // Docs is how many documents there are.
 func (x *Index) Docs() (docs int) {
 	for _, n := range x.held {

@@ -169,17 +169,25 @@ func (f *dynamic) fill(r *ranking, g *gbdt.Feature, known []uint16, docs []uint3
 	}
 }
 
-// features are the values of all features, in the order of FeatureNames.
-func (r *ranking) features(doc uint32) (values []float32) {
-	known := statics(r.x.Signals)
+// features gives the values of all features of a document, in the order of
+// FeatureNames.
+func (r *ranking) features() func(doc uint32) []float32 {
+	own, of := statics(r.x.Signals), dynamics()
+	var all []func(doc uint32) float32
 	for _, name := range FeatureNames(r.x.Signals) {
-		if of := known[name]; of != nil {
-			values = append(values, of(r.x, doc))
+		if f := own[name]; f != nil {
+			all = append(all, func(doc uint32) float32 { return f(r.x, doc) })
 		} else {
-			values = append(values, dynamics()[name].of(r, doc))
+			all = append(all, func(doc uint32) float32 { return of[name].of(r, doc) })
 		}
 	}
-	return values
+	return func(doc uint32) []float32 {
+		values := make([]float32, len(all))
+		for i, f := range all {
+			values[i] = f(doc)
+		}
+		return values
+	}
 }
 
 // setBins writes the bins of a document's stored features.

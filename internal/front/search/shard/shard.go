@@ -159,11 +159,15 @@ func (x *index) answer(a *Answer, q *Query, in set, n int, relaxed bool, s *spac
 		a.Considered += n
 	}
 	best = x.oneOfEach(best, q.Grouped)
+	var features func(uint32) []float32
+	if q.Explain && q.Sort == Relevance {
+		features = r.features()
+	}
 	for _, b := range best[:min(len(best), q.Top-len(a.Hits))] {
 		h := x.hit(b)
 		h.Relaxed = relaxed
-		if q.Explain && q.Sort == Relevance {
-			h.Features = r.features(b.doc)
+		if features != nil {
+			h.Features = features(b.doc)
 		}
 		a.Hits = append(a.Hits, h)
 	}

@@ -1,0 +1,94 @@
+package search
+
+import (
+	"cmp"
+	"os"
+	"slices"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/front/search/shard"
+	"github.com/courant-platform/courant/internal/kit/gbdt"
+)
+
+// second is a model that ranks the best of all shards once more. It sees the same
+// features, and may be larger or newer than the one that the shards rank by.
+type second struct {
+	model  *gbdt.Model
+	places []place
+}
+
+// place says which value of a model a feature is.
+type place struct{ feature, flat int }
+
+// secondTop is how many hits are ranked again: eight times a page of 48. Pages beyond
+// them follow the first order, so that a page never shows what another one has shown.
+const secondTop = 8 * usualTop
+
+// openSecond reads a model; nil for no path.
+func openSecond(path string, signals []string) (*second, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, courant.Errorf(courant.Invalid, "second model: %w", err)
+	}
+	m, err := gbdt.Read(text)
+	if err != nil {
+		return nil, courant.Errorf(courant.Invalid, "second model %s: %w", path, err)
+	}
+	all, err := gbdt.Compile(m, func(gbdt.Feature) bool { return true })
+	if err != nil {
+		return nil, courant.Errorf(courant.Invalid, "second model %s: %w", path, err)
+	}
+	s, names := &second{model: m}, shard.FeatureNames(signals)
+	for _, f := range all.Computed() {
+		at := slices.Index(names, f.Name)
+		if at < 0 || f.Categorical {
+			return nil, courant.Errorf(courant.Invalid, "second model %s: there is no number %q among the features", path, f.Name)
+		}
+		s.places = append(s.places, place{at, f.Flat})
+	}
+	return s, nil
+}
+
+// rank ranks the first hits again. Those that have the words in other forms only stay
+// behind the others.
+func (s *second) rank(hits []shard.Hit) {
+	values := make([]gbdt.Value, s.model.Width())
+	for i := range hits {
+		h := &hits[i]
+		for _, p := range s.places {
+			values[p.flat] = gbdt.Number(h.Features[p.feature])
+		}
+		h.Score = s.model.Predict(values)
+	}
+	slices.SortStableFunc(hits, func(a, b shard.Hit) int {
+		if a.Relaxed != b.Relaxed {
+			if b.Relaxed {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.Score, a.Score)
+	})
+}
+
+// widen has a query bring what the second model needs, and says how to finish what
+// was found.
+func (s *second) widen(q *shard.Query) (finish func(hits []shard.Hit) []shard.Hit) {
+	if s == nil || q.Sort != shard.Relevance {
+		return func(hits []shard.Hit) []shard.Hit { return hits }
+	}
+	top, explain := q.Top, q.Explain
+	q.Top, q.Explain = max(top, secondTop), true
+	return func(hits []shard.Hit) []shard.Hit {
+		s.rank(hits[:min(len(hits), secondTop)])
+		if !explain {
+			for i := range hits {
+				hits[i].Features = nil
+			}
+		}
+		return hits[:min(len(hits), top)]
+	}
+}

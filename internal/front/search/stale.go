@@ -1,0 +1,96 @@
+package search
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/courant-platform/courant/internal/front/search/shard"
+	"github.com/courant-platform/courant/internal/kit/degrade"
+)
+
+// stale remembers answers for times of great load, when an answer of a minute ago is
+// better than a worse one or none.
+type stale struct {
+	mu   sync.Mutex
+	by   map[string]*remembered
+	ring [mostStale]string // keys in the order in which they came
+	next int
+}
+
+type remembered struct {
+	at time.Time
+	r  Result
+}
+
+const (
+	mostStale = 1024        // answers
+	staleAge  = time.Minute // of an answer that is still given
+	staleHits = 2 * usualTop
+	staleFrom = 0.5 // answers are remembered below this share, for it may fall further
+)
+
+// keyOf is the same for queries that have the same answer.
+func keyOf(q *request) string {
+	of := q.Query
+	of.Share = 0
+	return fmt.Sprintf("%+v %p", of, q.second)
+}
+
+// get is an answer that is not too old.
+func (s *stale) get(key string, now time.Time) (r Result, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.by[key]
+	if m == nil || now.Sub(m.at) > staleAge {
+		return r, false
+	}
+	r = m.r
+	r.Hits = append([]shard.Hit(nil), m.r.Hits...)
+	r.Age = now.Sub(m.at)
+	return r, true
+}
+
+// put remembers an answer.
+func (s *stale) put(key string, r *Result, now time.Time) {
+	if len(r.Hits) > staleHits {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.by == nil {
+		s.by = map[string]*remembered{}
+	}
+	if s.by[key] == nil {
+		delete(s.by, s.ring[s.next])
+		s.ring[s.next] = key
+		s.next = (s.next + 1) % mostStale
+	}
+	s.by[key] = &remembered{now, *r}
+}
+
+// old gives an answer of a minute ago at most, if so little would be ranked that it is
+// better.
+func (s *Search) old(q *request, share float64) (r Result, ok bool) {
+	if share >= degrade.DefaultStale || q.Share < 1 {
+		return r, false
+	}
+	return s.stale.get(keyOf(q), time.Now())
+}
+
+// isProgram says whether a bot asks: one that says so, or whose User-Agent has one of
+// the words by which bots name themselves.
+func isProgram(r *http.Request) bool {
+	if v := r.URL.Query().Get("bot"); v == "true" || v == "1" {
+		return true
+	}
+	agent := strings.ToLower(r.UserAgent())
+	for _, word := range []string{"bot", "crawl", "spider", "slurp", "archiver", "scraper"} {
+		if strings.Contains(agent, word) {
+			return true
+		}
+	}
+	return false
+}
