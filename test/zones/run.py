@@ -41,7 +41,7 @@ defaults
   timeout queue 2s
   retries 2
   option redispatch 1
-  retry-on all-retryable-errors
+  retry-on conn-failure empty-response
   option httpchk GET /readyz
   default-server inter 1s fall 2 rise 2
 frontend readers

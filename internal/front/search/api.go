@@ -39,6 +39,7 @@ type request struct {
 // request reads the parameters of a query.
 func (s *Search) request(v url.Values) (r request, err error) {
 	r.Query = shard.Query{Category: v.Get("category"), Source: v.Get("source"), Language: v.Get("language"), Share: 1, Person: shard.Nobody()}
+	r.Category = s.categories.ID(r.Source, r.Category)
 	r.Text = v.Get("text")
 	if len(r.Text) > longQuery {
 		return r, courant.Errorf(courant.Invalid, "text: longer than %d bytes", longQuery)

@@ -41,7 +41,8 @@ type pageView struct {
 	Facets           []facetView
 	Hits             []hitView
 	Before, After    string
-	Plain            string // the same text without filters
+	Plain            string   // the same text without filters
+	Hints            []choice // other texts, where nothing was found
 	Took             string
 }
 
@@ -125,6 +126,15 @@ func (s *Search) fill(r *http.Request, v *pageView, given url.Values) error {
 	v.Took = fmt.Sprintf("%.1f ms", float64(found.Took.Microseconds())/1000)
 	l := links{given: given}
 	v.links(l, &q, &found)
+	if v.Total+v.Relaxed == 0 && q.Text != "" {
+		hints, err := s.complete(r.Context(), q.Text, 5)
+		if err != nil {
+			return err
+		}
+		for _, h := range hints {
+			v.Hints = append(v.Hints, choice{Name: h.Text, Href: l.with("text", h.Text), Count: h.Count})
+		}
+	}
 	return s.hits(r, v, &q, found.Hits[min(len(found.Hits), (q.Page-1)*q.K):])
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/courant-platform/courant/internal/front/search/category"
 	"github.com/courant-platform/courant/internal/front/search/fleet"
 	"github.com/courant-platform/courant/internal/front/search/index"
 	"github.com/courant-platform/courant/internal/front/search/words"
@@ -35,12 +36,13 @@ type Config struct {
 	Hold        []string         `toml:"hold" comment:"shards that this process holds, such as 0-3; all unless set"`
 	Deadline    setting.Duration `toml:"deadline" comment:"after which nobody waits for an answer any more"`
 	Model       string           `toml:"model" comment:"ranking model, JSON of CatBoost; the built-in one unless set, none to go without"`
+	Categories  string           `toml:"categories" comment:"file of your own tree of categories, and which categories of sources belong where; see docs/search.md"`
 	Second      string           `toml:"second" comment:"model, JSON of CatBoost, by which the best 384 of all shards are ranked once more"`
 }
 
 // Index is the part of the configuration that an index needs.
 func (c Config) Index() index.Config {
-	return index.Config{Shards: c.Shards, Signals: c.Signals, Model: c.Model, Law: c.Law, Floor: c.Floor}
+	return index.Config{Shards: c.Shards, Signals: c.Signals, Model: c.Model, Categories: c.Categories, Law: c.Law, Floor: c.Floor}
 }
 
 // Defaults are the working values.
@@ -62,6 +64,7 @@ type Search struct {
 	Guard func(http.Handler) http.HandlerFunc
 
 	synonyms    words.Synonyms
+	categories  *category.Map
 	second      *second // nil ranks nothing again
 	experiments []experiment
 	exposed     exposed
@@ -73,6 +76,9 @@ type Search struct {
 // Open reads the synonyms, the flags and the experiments.
 func (s *Search) Open() error {
 	var err error
+	if s.categories, err = category.Open(s.Config.Categories); err != nil {
+		return fmt.Errorf("search.categories: %w", err)
+	}
 	if s.synonyms, err = openSynonyms(s.Config.Synonyms); err != nil {
 		return err
 	}

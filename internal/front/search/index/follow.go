@@ -173,7 +173,7 @@ func (x *Index) doc(c *change) (d shard.Doc, err error) {
 func (x *Index) Offer(d *shard.Doc, o *courant.Offer) {
 	d.Offer, d.Vendor, d.Group, d.Currency, d.Available = o.ID, strings.TrimSpace(o.Vendor), o.GroupID, o.Currency, o.Available
 	d.Words = strings.Join([]string{o.Name, o.TypePrefix, o.Vendor, o.Model}, "\n")
-	d.Category, d.CategoryNames = o.CategoryPath, o.Category
+	d.Category, d.CategoryNames = x.categories.Path(d.Source, o.CategoryPath, o.Category)
 	d.Price, d.OldPrice = hundredths(o.Price), hundredths(o.OldPrice)
 	d.Length = len(o.Description)
 	d.Signals = make([]float32, len(x.Config.Signals))

@@ -5,6 +5,7 @@ package index
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/front/search/category"
 	"github.com/courant-platform/courant/internal/front/search/shard"
 	"github.com/courant-platform/courant/internal/kit/bell"
 	"github.com/courant-platform/courant/internal/kit/degrade"
@@ -27,8 +29,10 @@ type Config struct {
 	Hold    []int // of them; all if empty
 	Signals []string
 	Model   string
-	Law     string
-	Floor   float64
+	// Categories is the file of the operator's own ones, "" for none.
+	Categories string
+	Law        string
+	Floor      float64
 }
 
 // Index is the shards that a process holds. Its methods may be called by several
@@ -41,14 +45,15 @@ type Index struct {
 	Log         *slog.Logger
 	Dir         string // for snapshots; "" keeps none
 
-	shards   []*shard.Shard // by number; nil for those that are not held
-	held     []int
-	engine   string
-	changed  bell.Bell
-	follower follower
-	load     control
-	ready    atomic.Bool
-	version  atomic.Int64
+	shards     []*shard.Shard // by number; nil for those that are not held
+	held       []int
+	categories *category.Map
+	engine     string
+	changed    bell.Bell
+	follower   follower
+	load       control
+	ready      atomic.Bool
+	version    atomic.Int64
 }
 
 // Open reads the model.
@@ -61,6 +66,9 @@ func (x *Index) Open() error {
 	if err != nil {
 		return err
 	}
+	if x.categories, err = category.Open(x.Config.Categories); err != nil {
+		return fmt.Errorf("search.categories: %w", err)
+	}
 	if err := x.load.start(x.Config); err != nil {
 		return err
 	}
@@ -68,10 +76,10 @@ func (x *Index) Open() error {
 	if x.held, err = held(x.Config.Hold, n); err != nil {
 		return err
 	}
-	x.engine = engine(n, x.Config.Signals, text)
+	x.engine = engine(n, x.Config.Signals, text, x.categories.Digest())
 	x.shards = make([]*shard.Shard, n)
 	for _, i := range x.held {
-		x.shards[i] = shard.New(shard.Config{Signals: x.Config.Signals, Model: model, Now: time.Now})
+		x.shards[i] = shard.New(shard.Config{Signals: x.Config.Signals, Model: model, Now: time.Now, Made: x.engine})
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func openModel(c Config, text []byte) (*shard.Model, error) {
 const layout = 1
 
 // engine names what two indexes have in common whose scores may be compared.
-func engine(shards int, signals []string, model []byte) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %q %x", layout, shards, signals, sha256.Sum256(model)))
+func engine(shards int, signals []string, model, categories []byte) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %q %x %x", layout, shards, signals, sha256.Sum256(model), categories))
 	return hex.EncodeToString(sum[:8])
 }

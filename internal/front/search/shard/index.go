@@ -15,6 +15,7 @@ type Config struct {
 	Signals []string // params that rank offers, such as Rating
 	Model   *Model
 	Now     func() time.Time
+	Made    string // names what documents are made into; a snapshot of another is not read
 }
 
 // index is the documents. Those below sorted lie in the order of category and

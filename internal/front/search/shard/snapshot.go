@@ -26,7 +26,7 @@ const (
 func (s *Shard) Save(to io.Writer) error {
 	w := &saver{to: bufio.NewWriterSize(to, 1<<20), sum: crc32.New(crc32.MakeTable(crc32.Castagnoli))}
 	w.write([]byte(snapshotMark))
-	w.text(strings.Join(s.x.Signals, "\x00"))
+	w.text(s.x.made())
 	scalar(w, &s.version)
 	s.x.columns(w)
 	binary.Write(w.to, binary.LittleEndian, w.sum.Sum32())
@@ -42,8 +42,8 @@ func (s *Shard) Load(from io.Reader) (version int64, err error) {
 	if w.read(mark); w.err == nil && string(mark) != snapshotMark {
 		return 0, courant.Errorf(courant.Invalid, "the snapshot has another layout")
 	}
-	if w.text(""); w.err == nil && w.last != strings.Join(x.Signals, "\x00") {
-		return 0, courant.Errorf(courant.Invalid, "the snapshot was made with other signals")
+	if w.text(""); w.err == nil && w.last != x.made() {
+		return 0, courant.Errorf(courant.Invalid, "the snapshot was made with another configuration")
 	}
 	scalar(w, &version)
 	x.columns(w)
@@ -67,6 +67,8 @@ func (s *Shard) Load(from io.Reader) (version int64, err error) {
 	s.mu.Unlock()
 	return version, nil
 }
+
+func (x *index) made() string { return x.Made + "\x00" + strings.Join(x.Signals, "\x00") }
 
 // columns writes or reads all that a snapshot holds, in one order.
 func (x *index) columns(w *saver) {
