@@ -46,6 +46,9 @@ func load(tree fs.FS) ([]file, error) {
 			if name != "." && (base[0] == '.' || base[0] == '_' || base == "testdata") {
 				return fs.SkipDir
 			}
+			if _, err := fs.Stat(tree, path.Join(name, "go.mod")); name != "." && err == nil {
+				return fs.SkipDir // a module of its own
+			}
 			return nil
 		}
 		if filepath.Ext(name) != ".go" {

@@ -113,7 +113,7 @@ var loading sync.Mutex
 // askedOf is a query of a log with its class.
 type askedOf struct {
 	request
-	class string
+	id, class string
 }
 
 func (s *Search) queries(b *testing.B) (all []askedOf) {
@@ -126,8 +126,8 @@ func (s *Search) queries(b *testing.B) (all []askedOf) {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var q struct {
-			Class, Text, Category string
-			Filters               struct {
+			ID, Class, Text, Category string
+			Filters                   struct {
 				PriceMin  float64 `json:"price_min"`
 				PriceMax  float64 `json:"price_max"`
 				Vendor    []string
@@ -140,7 +140,7 @@ func (s *Search) queries(b *testing.B) (all []askedOf) {
 		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
 			b.Fatal(err)
 		}
-		a := askedOf{class: q.Class}
+		a := askedOf{id: q.ID, class: q.Class}
 		a.Query = shard.Query{Words: s.wordsOf(q.Text), Exact: true, Category: q.Category, Vendors: q.Filters.Vendor, Available: q.Filters.Available,
 			Region: q.Filters.Region, PriceMin: int64(math.Round(100 * q.Filters.PriceMin)), PriceMax: int64(math.Round(100 * q.Filters.PriceMax)),
 			Top: 48, Share: 1, Person: shard.Person{Segment: int(q.User.Segment), Budget: q.User.Budget, Thrift: q.User.Thrift, Haste: q.User.Haste}}
@@ -204,5 +204,40 @@ func BenchmarkQuery(b *testing.B) {
 			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
 			b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 		})
+	}
+}
+
+// BenchmarkLog asks each query of the log twice and writes to COURANT_RESULTS what the
+// second time took and found, a line each: what test/bench/peers compares.
+func BenchmarkLog(b *testing.B) {
+	path := os.Getenv("COURANT_RESULTS")
+	if path == "" {
+		b.Skip("COURANT_RESULTS names no file")
+	}
+	s, x := filled(b)
+	out, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer out.Close()
+	w := json.NewEncoder(out)
+	queries := s.queries(b)
+	for turn := range 2 * b.N {
+		for i := range queries {
+			q := &queries[i]
+			p, err := x.Ask(b.Context(), &index.Ask{Query: q.Query})
+			if err != nil {
+				b.Fatal(err)
+			}
+			offers := []string{}
+			for _, h := range p.Hits {
+				offers = append(offers, strings.TrimPrefix(h.Source, "shop")+"/"+h.Offer)
+			}
+			if turn == 1 {
+				if err := w.Encode(map[string]any{"id": q.id, "total": p.Total, "ms": float64(p.CPU.Microseconds()) / 1000, "offers": offers}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
 	}
 }
