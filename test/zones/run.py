@@ -217,7 +217,7 @@ class Stand:
     def play(self, rate, seconds, name, events=()):
         """Loads for some seconds; events are (second, what to do)."""
         stop, rows = threading.Event(), []
-        watcher = threading.Thread(target=self.watch, args=(stop, rows))
+        watcher = threading.Thread(target=self.watch, args=(stop, rows), daemon=True)
         watcher.start()
         began, load = time.time(), self.load(rate, seconds, name)
         for at, do in events:

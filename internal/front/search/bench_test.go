@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -208,21 +209,42 @@ func BenchmarkQuery(b *testing.B) {
 }
 
 // BenchmarkLog asks each query of the log twice and writes to COURANT_RESULTS what the
-// second time took and found, a line each: what test/bench/peers compares.
+// second time took and found, a line each: what test/bench/peers compares. It does so
+// for each of COURANT_SHARES ("0.7 0.5"), which is added to the name then. COURANT_TOP
+// hits are written, 48 unless set.
 func BenchmarkLog(b *testing.B) {
 	path := os.Getenv("COURANT_RESULTS")
 	if path == "" {
 		b.Skip("COURANT_RESULTS names no file")
 	}
 	s, x := filled(b)
+	queries := s.queries(b)
+	if top, err := strconv.Atoi(os.Getenv("COURANT_TOP")); err == nil {
+		for i := range queries {
+			queries[i].Top = top
+		}
+	}
+	logOf(b, x, queries, path)
+	for _, text := range strings.Fields(os.Getenv("COURANT_SHARES")) {
+		share, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for i := range queries {
+			queries[i].Share = share
+		}
+		logOf(b, x, queries, path+"-"+text)
+	}
+}
+
+func logOf(b *testing.B, x *index.Index, queries []askedOf, path string) {
 	out, err := os.Create(path)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer out.Close()
 	w := json.NewEncoder(out)
-	queries := s.queries(b)
-	for turn := range 2 * b.N {
+	for turn := range 2 {
 		for i := range queries {
 			q := &queries[i]
 			p, err := x.Ask(b.Context(), &index.Ask{Query: q.Query})
@@ -233,10 +255,11 @@ func BenchmarkLog(b *testing.B) {
 			for _, h := range p.Hits {
 				offers = append(offers, strings.TrimPrefix(h.Source, "shop")+"/"+h.Offer)
 			}
-			if turn == 1 {
-				if err := w.Encode(map[string]any{"id": q.id, "total": p.Total, "ms": float64(p.CPU.Microseconds()) / 1000, "offers": offers}); err != nil {
-					b.Fatal(err)
-				}
+			if turn == 0 {
+				continue
+			}
+			if err := w.Encode(map[string]any{"id": q.id, "total": p.Total, "ms": float64(p.CPU.Microseconds()) / 1000, "offers": offers}); err != nil {
+				b.Fatal(err)
 			}
 		}
 	}

@@ -67,7 +67,7 @@ def offer(o, parents, values):
         if (n := number(value)) is not None:
             values[name].add((n, value))
     text = " ".join(filter(None, [o.get("name"), o.get("typePrefix"), o.get("vendor"), o.get("model")]))
-    return {"id": o["shop"] + "/" + o["id"], "words": " ".join(dict.fromkeys(tokens(text))), "cats": cats, "vendor": (o.get("vendor") or "").strip(),
+    return {"id": f"{o['shop']:04d}/{o['id']}", "words": " ".join(dict.fromkeys(tokens(text))), "cats": cats, "vendor": (o.get("vendor") or "").strip(),
             "price": int(round((number(o.get("price")) or 0) * 100)), "available": bool(o.get("available")), "regions": regions, "params": params}
 
 
