@@ -109,6 +109,8 @@ func (f *Fleet) Ready(context.Context) error {
 	switch v := f.view.Load(); {
 	case off:
 		return courant.Errorf(courant.Busy, "the zone %s is switched off", f.Zone)
+	case f.Index != nil && !f.Index.Status().Ready:
+		return courant.Errorf(courant.Busy, "the index of this process is still being read") // readers would slow that down
 	case v == nil || len(v.groups) == 0:
 		return errNobody
 	case len(v.missing) > 0:
