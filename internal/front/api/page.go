@@ -60,7 +60,7 @@ type Variant struct {
 
 // page gives one page by its address.
 func (a *API) page(w http.ResponseWriter, r *http.Request) (int, any, error) {
-	address, err := link.Canonical(r.URL.Query().Get("url"))
+	address, err := link.Canonical(web.Param(r, "url"))
 	if err != nil {
 		return 0, nil, err
 	}

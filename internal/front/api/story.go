@@ -9,6 +9,7 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
@@ -23,7 +24,7 @@ type Story struct {
 
 // story tells what happened to the document of an address, in order of time.
 func (a *API) story(_ http.ResponseWriter, r *http.Request) (int, any, error) {
-	address, err := link.Canonical(r.URL.Query().Get("url"))
+	address, err := link.Canonical(web.Param(r, "url"))
 	if err != nil {
 		return 0, nil, err
 	}

@@ -257,12 +257,16 @@ type Coverage struct {
 
 // api answers a query as JSON.
 func (s *Search) api(w http.ResponseWriter, r *http.Request) {
-	q, err := s.request(r.URL.Query())
+	given, err := web.Query(r)
+	var q request
+	if err == nil {
+		q, err = s.request(given)
+	}
 	if err != nil {
 		web.Fail(w, r, s.Log, err)
 		return
 	}
-	arm := s.armOf(r.URL.Query().Get("user"))
+	arm := s.armOf(given.Get("user"))
 	q.Program = isProgram(r)
 	q.Share, q.second = min(q.Share, arm.share), arm.second
 	found, err := s.Find(r.Context(), &q)

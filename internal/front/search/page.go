@@ -73,13 +73,17 @@ const pageTop = 24
 
 // page answers a query as a page, which works without script.
 func (s *Search) page(w http.ResponseWriter, r *http.Request) {
-	given := r.URL.Query()
+	given, bad := web.Query(r)
 	v := pageView{Style: look.Style(), FindStyle: look.Find(), Text: given.Get("text")}
 	for name, values := range given {
 		v.Asked = v.Asked || strings.TrimSpace(values[0]) != "" && name != "k"
 	}
 	status := http.StatusOK
-	if err := s.fill(r, &v, given); err != nil {
+	err := bad
+	if err == nil {
+		err = s.fill(r, &v, given)
+	}
+	if err != nil {
 		if status = web.Status(err); status == http.StatusInternalServerError {
 			s.Log.Error("search failed", "error", err)
 			err = courant.Errorf(courant.Busy, "The search failed. Try again in a moment.")

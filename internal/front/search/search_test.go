@@ -254,3 +254,16 @@ func TestARestartGoesOnFromTheSnapshot(t *testing.T) {
 	w.find("text=kettle", 9)
 	stop()
 }
+
+func TestASemicolonIsAPartOfAValue(t *testing.T) {
+	w := open(t, search.Defaults())
+	for i, size := range []string{"2", "5"} {
+		w.put(int64(i+1), courant.Document{URL: fmt.Sprint("http://a.example/", i), Item: courant.Item{Title: "Kettle"}, Offer: &courant.Offer{ID: size, Name: "Kettle",
+			Params: []courant.Param{{Name: "Color", Value: "red"}, {Name: "Size", Value: size}}}})
+	}
+	w.find("text=kettle", 2)
+	w.find("text=kettle&param=Color:red;Size:2", 1)
+	if resp := w.get("/api/v1/search?text=%zz"); resp.StatusCode != http.StatusBadRequest {
+		t.Error(resp.Status)
+	}
+}

@@ -30,13 +30,14 @@ const (
 
 // suggest completes the last word of a text.
 func (s *Search) suggest(w http.ResponseWriter, r *http.Request) {
-	p := parameters{v: r.URL.Query()}
+	given, err := web.Query(r)
+	p := parameters{v: given, err: err}
 	text, k := p.v.Get("text"), p.number("k", usualSuggestions, 1, mostSuggestions)
 	if len(text) > longQuery {
 		p.fail("text", "is longer than %d bytes", longQuery)
 	}
-	found, err := []Suggestion{}, p.err
-	if err == nil {
+	found := []Suggestion{}
+	if err = p.err; err == nil {
 		found, err = s.complete(r.Context(), text, k)
 	}
 	if err != nil {

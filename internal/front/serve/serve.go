@@ -69,7 +69,7 @@ func htmlHeaders(h http.Header) {
 
 // page serves the light page of an address as it lies in the store.
 func (s *Serve) page(w http.ResponseWriter, r *http.Request) {
-	p, err := s.find(r.Context(), r.URL.Query().Get("url"))
+	p, err := s.find(r.Context(), web.Param(r, "url"))
 	if err != nil {
 		s.missing(w, r, err)
 		return
@@ -77,7 +77,7 @@ func (s *Serve) page(w http.ResponseWriter, r *http.Request) {
 	tag := fmt.Sprintf(`"%x-%d"`, p.id, p.revision)
 	keep := fmt.Sprintf("public, max-age=%d", s.Config.MaxAge)
 	if len(p.html) == 0 {
-		if p.html, err = s.printNow(r.Context(), p.id, r.URL.Query().Get("url")); err != nil {
+		if p.html, err = s.printNow(r.Context(), p.id, web.Param(r, "url")); err != nil {
 			s.missing(w, r, err)
 			return
 		}
@@ -152,7 +152,7 @@ func (s *Serve) missing(w http.ResponseWriter, r *http.Request, err error) {
 		s.Log.Error("request failed", "path", r.URL.Path, "error", err)
 		text = "Something went wrong here; it has been noted."
 	}
-	if r.URL.Query().Get("url") == "" {
+	if web.Param(r, "url") == "" {
 		text = "Add the address of an article: /page?url=https://…"
 	}
 	htmlHeaders(w.Header())

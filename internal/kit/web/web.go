@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -110,6 +111,26 @@ func ours(host string, allowed []string) bool {
 		}
 	}
 	return false
+}
+
+// Query reads the parameters of a request. A semicolon is a part of a value, as in
+// Color:red;Size:2: net/url drops such parameters without a word. What is no query
+// string is an error.
+func Query(r *http.Request) (url.Values, error) {
+	v, err := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B"))
+	if err != nil {
+		return nil, courant.Errorf(courant.Invalid, "the parameters cannot be read: %w", err)
+	}
+	return v, nil
+}
+
+// Param is one parameter of a request, as Query reads them; "" if there is none.
+func Param(r *http.Request, name string) string {
+	v, err := Query(r)
+	if err != nil {
+		return ""
+	}
+	return v.Get(name)
 }
 
 // TakesGzip says whether the client unpacks gzip.

@@ -110,8 +110,8 @@ func statics(signals []string) map[string]static {
 		"group_size": func(x *index, d uint32) float32 { return float32(max(x.groups[x.group[d]].n, 1)) },
 		"available":  func(x *index, d uint32) float32 { return flag(x.available.has(d)) },
 		"age_days": func(x *index, d uint32) float32 {
-			if x.published[d] <= 0 {
-				return nan()
+			if x.published[d] <= 0 || x.offers.has(d) {
+				return nan() // what a shop sells has no date
 			}
 			return float32(x.Now().Unix()-x.published[d]) / (24 * 3600)
 		},

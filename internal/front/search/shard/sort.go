@@ -73,7 +73,8 @@ func (x *index) order() []uint32 {
 	return all
 }
 
-// priors are what the model gives each document for a query that says nothing.
+// priors are what the model gives each document for a query that asks for no more
+// than its category.
 func (x *index) priors() []float32 {
 	out := make([]float32, x.size())
 	if x.Model == nil || x.size() == 0 {
@@ -81,7 +82,7 @@ func (x *index) priors() []float32 {
 	}
 	all := make(set, (x.size()+63)/64)
 	all.span(0, uint32(x.size()))
-	r := ranking{x: x, q: &Query{Person: Nobody()}, m: x.Model, shares: make([]float32, len(x.categories.nodes)), room: &rankingRoom{}}
+	r := x.forPrior()
 	r.gather(all)
 	r.score(0, x.Model.scorer.Trees())
 	for b := range r.room.blocks {
@@ -90,6 +91,16 @@ func (x *index) priors() []float32 {
 		}
 	}
 	return out
+}
+
+// forPrior is the ranking of such a query: nobody asks, and all that matches lies in
+// the document's category.
+func (x *index) forPrior() *ranking {
+	r := &ranking{x: x, q: &Query{Person: Nobody()}, m: x.Model, shares: make([]float32, len(x.categories.nodes)), room: &rankingRoom{}}
+	for i := range r.shares {
+		r.shares[i] = 1
+	}
+	return r
 }
 
 // copyTexts copies what answers show.
@@ -173,7 +184,7 @@ func (x *index) setRank(doc uint32) {
 
 // priorOf is the prior of one document.
 func (x *index) priorOf(doc uint32) float32 {
-	r := ranking{x: x, q: &Query{Person: Nobody()}, m: x.Model, shares: make([]float32, len(x.categories.nodes)), room: &rankingRoom{}}
+	r := x.forPrior()
 	r.collect([]uint32{doc}, len(x.Model.stored)*gbdt.BlockSize)
 	r.compute()
 	r.score(0, x.Model.scorer.Trees())
