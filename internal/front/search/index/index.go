@@ -163,7 +163,7 @@ func (x *Index) Run(ctx context.Context) error {
 		if err := x.catchUp(ctx); err != nil && ctx.Err() == nil {
 			x.Log.Warn("the index is behind the change feed", "error", err)
 		}
-		x.each(func(_ int, s *shard.Shard) { s.Tidy() })
+		x.tidy()
 		if time.Since(kept) > keepEvery {
 			x.keepIfWorth(1)
 			kept = time.Now()
@@ -174,6 +174,18 @@ func (x *Index) Run(ctx context.Context) error {
 			return nil
 		case <-heard:
 		case <-tick.C:
+		}
+	}
+}
+
+// tidy sorts one shard at a time, while nothing is cut.
+func (x *Index) tidy() {
+	if x.Share() < 1 {
+		return
+	}
+	for _, n := range x.held {
+		if x.shards[n].Tidy() {
+			return
 		}
 	}
 }

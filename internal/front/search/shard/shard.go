@@ -58,19 +58,27 @@ func (s *Shard) Sort() {
 	s.mu.Unlock()
 }
 
-// Tidy sorts if something lies unsorted and the last time was long enough ago for
-// its cost: words with slips and suggestions are of what is sorted. Only one may call
-// it at a time, and not beside Apply.
-func (s *Shard) Tidy() {
-	s.mu.RLock()
-	tail, size, since := s.x.tail(), s.x.size(), time.Since(s.sorted)
-	s.mu.RUnlock()
-	if tail > 0 && since > tidyLeast+time.Duration(size)*tidyEach {
-		s.Sort()
+// Tidy sorts if what lies unsorted is worth it and the last time was long enough ago
+// for its cost, and says whether it did: words with slips and suggestions are of what
+// is sorted. Only one may call it at a time, and not beside Apply.
+func (s *Shard) Tidy() bool {
+	s.mu.Lock()
+	tail, size := s.x.tail(), s.x.size()
+	if s.sorted.IsZero() && size > tidySmall {
+		s.sorted = time.Now() // just read: others have more to do now
 	}
+	since := time.Since(s.sorted)
+	s.mu.Unlock()
+	if tail == 0 || size > tidySmall && tail < size/tidyPart || since < tidyLeast+time.Duration(size)*tidyEach {
+		return false
+	}
+	s.Sort()
+	return true
 }
 
 const (
+	tidySmall = 20_000 // documents are sorted in no time
+	tidyPart  = 32     // of more documents, one in so many has to be new
 	tidyLeast = 5 * time.Second
 	tidyEach  = time.Millisecond // for each document: sorting takes a 300th of that
 )
