@@ -50,9 +50,11 @@ func (w *world) index(hold ...int) *index.Index {
 	if err := x.Open(); err != nil {
 		w.t.Fatal(err)
 	}
-	w.runs(x.Run)
+	stop := w.runs(x.Run)
 	w.until("the index follows the feed", func() bool { return x.Status().Ready })
+	stop() // so that nothing else changes it
 	x.Put(w.docs, nil, 1)
+	x.Sort()
 	return x
 }
 

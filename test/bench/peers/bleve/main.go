@@ -75,14 +75,14 @@ func fields() mapping.IndexMapping {
 		log.Fatal(err)
 	}
 	doc := bleve.NewDocumentStaticMapping()
-	text := func(analyzer string, freq bool) *mapping.FieldMapping {
+	text := func(analyzer string) *mapping.FieldMapping {
 		f := bleve.NewTextFieldMapping()
-		f.Analyzer, f.Store, f.IncludeTermVectors, f.IncludeInAll, f.DocValues, f.SkipFreqNorm = analyzer, false, false, false, false, !freq
+		f.Analyzer, f.Store, f.IncludeTermVectors, f.IncludeInAll, f.DocValues = analyzer, false, false, false, false
 		return f
 	}
-	doc.AddFieldMappingsAt("words", text("words", true))
+	doc.AddFieldMappingsAt("words", text("words"))
 	for _, name := range []string{"cats", "vendor", "params", "regions", "available"} {
-		doc.AddFieldMappingsAt(name, text(keyword.Name, false))
+		doc.AddFieldMappingsAt(name, text(keyword.Name))
 	}
 	price := bleve.NewNumericFieldMapping()
 	price.Store, price.IncludeInAll = false, false
