@@ -19,7 +19,7 @@ rm -rf lucene && /usr/bin/time -f '%M kB' "${JAVA_HOME:+$JAVA_HOME/bin/}java" -X
 
 echo "== bleve"
 (cd "$here/bleve" && go build -o "$work/bleve-peer" .)
-rm -rf bleve && GOMAXPROCS=1 /usr/bin/time -f '%M kB' ./bleve-peer . bleve bleve.jsonl
+rm -rf bleve && GOMAXPROCS=1 /usr/bin/time -f '%M kB' ./bleve-peer . bleve bleve.jsonl || rm -f bleve.jsonl
 
 echo "== Courant"
 cd "$here/../../.."
@@ -28,4 +28,4 @@ for m in "$model" none; do
 		go test -v -run '^$' -bench 'Log$' -benchtime 1x -timeout 1h ./internal/front/search | grep -v '^=== '
 done
 
-python3 "$here/table.py" "$work"/courant-*.jsonl "$work"/{tantivy,lucene,bleve}.jsonl --queries "$work/queries.jsonl"
+python3 "$here/table.py" "$work"/courant-*.jsonl $(ls "$work"/{tantivy,lucene,bleve}.jsonl) --queries "$work/queries.jsonl"
