@@ -42,7 +42,7 @@ type pageView struct {
 	Hits             []hitView
 	Before, After    string
 	Plain            string   // the same text without filters
-	Hints            []choice // other texts, where nothing was found
+	Hints            []choice // other texts, where nothing has the words as they are
 	Took             string
 }
 
@@ -130,7 +130,7 @@ func (s *Search) fill(r *http.Request, v *pageView, given url.Values) error {
 	v.Took = fmt.Sprintf("%.1f ms", float64(found.Took.Microseconds())/1000)
 	l := links{given: given}
 	v.links(l, &q, &found)
-	if v.Total+v.Relaxed == 0 && q.Text != "" {
+	if v.Total == 0 && q.Text != "" {
 		hints, err := s.complete(r.Context(), q.Text, 5)
 		if err != nil {
 			return err
