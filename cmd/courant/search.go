@@ -40,11 +40,7 @@ func (f *flags) search() *cobra.Command {
 				q.Set("region", strconv.Itoa(region))
 			}
 			var found search.Found
-			err := f.get(cmd, "/api/v1/search?"+q.Encode(), &found)
-			if errors.Is(err, courant.NotFound) {
-				return courant.Errorf(courant.NotFound, "nothing here answers searches: start `courant run`, with the role search, or name one with --server")
-			}
-			if err != nil {
+			if err := noSearch(f.get(cmd, "/api/v1/search?"+q.Encode(), &found)); err != nil {
 				return err
 			}
 			if f.json {
@@ -69,6 +65,14 @@ func (f *flags) search() *cobra.Command {
 	p.IntVar(&k, "limit", 10, "results, up to 200")
 	p.IntVar(&page, "page", 1, "which stretch of results, from 1")
 	return c
+}
+
+// noSearch says what is missing where nothing answers for the search.
+func noSearch(err error) error {
+	if errors.Is(err, courant.NotFound) {
+		return courant.Errorf(courant.NotFound, "nothing here answers searches: start `courant run`, with the role search, or name one with --server")
+	}
+	return err
 }
 
 // show prints what was found for people.

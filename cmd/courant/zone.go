@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/search"
 	"github.com/courant-platform/courant/internal/front/search/fleet"
 	"github.com/courant-platform/courant/internal/kit/jsonline"
@@ -42,7 +41,7 @@ func (f *flags) zone() *cobra.Command {
 				}
 				var found search.Zones
 				err = r.Do(cmd.Context(), "PUT", "/api/v1/zones/"+url.PathEscape(name[0]), search.ZoneSwitch{On: &to.on}, &found)
-				if err := errors.Join(noSearch(err), r.Close()); err != nil {
+				if err := errors.Join(err, r.Close()); err != nil { // which names the zones that there are
 					return err
 				}
 				return f.showZones(&found)
@@ -51,19 +50,11 @@ func (f *flags) zone() *cobra.Command {
 	return c
 }
 
-// noSearch says what is missing where nothing answers for the search.
-func noSearch(err error) error {
-	if errors.Is(err, courant.NotFound) {
-		return fmt.Errorf("%w (start `courant run`, with the role search, or name one with --server)", err)
-	}
-	return err
-}
-
 func (f *flags) showZones(found *search.Zones) error {
 	if f.json {
 		return jsonline.Write(os.Stdout, found)
 	}
-	rows := [][]string{{"zone", "", "replica", "address", "state", "shards", "share", "queries"}}
+	rows := [][]string{{"zone", "use", "replica", "address", "state", "shards", "share", "queries"}}
 	for _, z := range found.Zones {
 		state := "on"
 		if !z.On {

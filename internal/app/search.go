@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/netip"
 	"path/filepath"
@@ -114,7 +113,7 @@ func (c Config) validateSearch() error {
 		}
 	}
 	if c.Search.Listen != "" && c.Store.URL == "" {
-		return invalid("search.listen: %s", fmt.Sprintf("there is nobody to ask the shards at %s, for a SQLite store belongs to one process; set store.url = \"postgres://…\"", c.Search.Listen))
+		return invalid("search.listen: there is nobody to ask the shards at %s, for a SQLite store belongs to one process; set store.url = \"postgres://…\"", c.Search.Listen)
 	}
 	return nil
 }

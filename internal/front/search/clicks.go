@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/search/shard"
@@ -32,27 +31,8 @@ type served struct {
 	Shown      []byte `json:"s"` // ids of pages, 8 bytes each
 }
 
-// secret is the key that answers are signed with, the same for all processes.
-type secret struct {
-	mu  sync.Mutex
-	key []byte
-}
-
+// secretName is the key that answers are signed with, the same for all processes.
 const secretName = "search"
-
-// of reads the key, or makes it.
-func (k *secret) of(ctx context.Context, s *store.Store) ([]byte, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.key != nil {
-		return k.key, nil
-	}
-	key, err := s.Secret(ctx, secretName)
-	if err == nil {
-		k.key = key
-	}
-	return key, err
-}
 
 func mark(key, text []byte) []byte {
 	h := hmac.New(sha256.New, key)
@@ -62,7 +42,7 @@ func mark(key, text []byte) []byte {
 
 // sign is the text that names an answer.
 func (s *Search) sign(ctx context.Context, a arm, asked string, hits []shard.Hit) (string, error) {
-	key, err := s.secret.of(ctx, s.Store)
+	key, err := s.Store.Secret(ctx, secretName)
 	if err != nil {
 		return "", err
 	}
@@ -81,7 +61,7 @@ func (s *Search) sign(ctx context.Context, a arm, asked string, hits []shard.Hit
 
 // open reads what sign made, and refuses all else.
 func (s *Search) open(ctx context.Context, query string) (v served, err error) {
-	key, err := s.secret.of(ctx, s.Store)
+	key, err := s.Store.Secret(ctx, secretName)
 	if err != nil {
 		return v, err
 	}

@@ -190,7 +190,8 @@ type Outcomes struct {
 // report tells what the experiments brought. Parameter: budget, the part of clicks
 // that may be lost (0.01).
 func (s *Search) report(w http.ResponseWriter, r *http.Request) {
-	p := parameters{v: r.URL.Query()}
+	given, err := web.Query(r)
+	p := parameters{v: given, err: err}
 	budget := 0.01
 	if p.v.Get("budget") != "" {
 		budget = p.share("budget")

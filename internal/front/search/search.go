@@ -68,7 +68,6 @@ type Search struct {
 	second      *second // nil ranks nothing again
 	experiments []experiment
 	exposed     exposed
-	secret      secret
 	stale       stale
 	flags       flags.Flags
 }

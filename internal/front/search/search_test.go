@@ -267,3 +267,16 @@ func TestASemicolonIsAPartOfAValue(t *testing.T) {
 		t.Error(resp.Status)
 	}
 }
+
+func TestOnASmallSiteWordsWithSlipsAreFoundToo(t *testing.T) {
+	w := open(t, search.Defaults())
+	w.put(1, courant.Document{URL: "http://a.example/", Item: courant.Item{Title: "Lighthouse"}})
+	w.find("text=lighthouse", 1)
+	for range 300 {
+		if w.find("text=lighthuose", 0).TotalRelaxed == 1 {
+			return
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	t.Error("what is new is never sorted in")
+}

@@ -2,8 +2,6 @@ package search
 
 import (
 	"fmt"
-	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -74,23 +72,8 @@ func (s *stale) put(key string, r *Result, now time.Time) {
 // old gives an answer of a minute ago at most, if so little would be ranked that it is
 // better.
 func (s *Search) old(q *request, share float64) (r Result, ok bool) {
-	if share >= degrade.DefaultStale || q.Share < 1 {
+	if share >= degrade.StaleBelow || q.Share < 1 {
 		return r, false
 	}
 	return s.stale.get(keyOf(q), time.Now())
-}
-
-// isProgram says whether a bot asks: one that says so, or whose User-Agent has one of
-// the words by which bots name themselves.
-func isProgram(r *http.Request) bool {
-	if v := r.URL.Query().Get("bot"); v == "true" || v == "1" {
-		return true
-	}
-	agent := strings.ToLower(r.UserAgent())
-	for _, word := range []string{"bot", "crawl", "spider", "slurp", "archiver", "scraper"} {
-		if strings.Contains(agent, word) {
-			return true
-		}
-	}
-	return false
 }

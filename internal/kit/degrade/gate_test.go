@@ -289,3 +289,11 @@ func BenchmarkGate(b *testing.B) {
 		t.Done(Work{50000, 40000, time.Millisecond})
 	}
 }
+
+func TestAPartOfACoreStretchesQueries(t *testing.T) {
+	for capacity, want := range map[float64]float64{0.4: 2.5, 1: 1, 1.5: 4.0 / 3, 8: 1} {
+		g := &Gate{}
+		g.Tick(time.Unix(0, 0), Machine{Capacity: capacity})
+		near(t, "the stretch", g.stretch(), want, 1e-9)
+	}
+}

@@ -4,6 +4,6 @@ package degrade
 // not ranked: that is what a share is, and on made catalogues what is missed least.
 // Then, below these shares of the law:
 const (
-	DefaultStale = 0.2  // an answer of a minute ago is better than such a one
-	DefaultBots  = 0.15 // programs are turned away
+	StaleBelow  = 0.2  // an answer of a minute ago is better than such a one
+	DefaultBots = 0.15 // programs are turned away
 )

@@ -234,3 +234,27 @@ func TestNonsenseTeachesNothing(t *testing.T) {
 	}
 	near(t, "ms of queries that match nothing", 1e3*c.Average().Full(), 1, 0.01)
 }
+
+func TestUnderAQuotaTheKernelsDelaysSayNothing(t *testing.T) {
+	for _, quota := range []bool{true, false} {
+		f := &FeedForward{}
+		shares := stream(f, rand.New(rand.NewPCG(1, 1)), 340, 60*time.Second, func(s *Signals) {
+			s.Quota, s.RunDelay, s.Pressure = quota, 8, 1
+		})
+		if last := shares[len(shares)-1]; (last == 1) != quota {
+			t.Errorf("with a quota: %v, the share is %.2f", quota, last)
+		}
+	}
+}
+
+func TestAtTheFloorTheTrimSumsUpNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	f := &FeedForward{}
+	stream(f, r, 6000, 60*time.Second, func(s *Signals) { s.Wait = time.Second })
+	if f.share != DefaultFloor || f.slack > 0.05 {
+		t.Fatalf("after a minute at the floor the share is %.2f, the trim %.2f", f.share, f.slack)
+	}
+	if shares := stream(f, r, 200, 15*time.Second, nil); shares[len(shares)-1] < 1 {
+		t.Errorf("15 s later the share is %.2f", shares[len(shares)-1])
+	}
+}

@@ -303,3 +303,26 @@ func BenchmarkPicker(b *testing.B) {
 		p.Done(ms(0), name, Result{Took: time.Millisecond, Report: Report{Share: 1}})
 	}
 }
+
+func TestARequestThatNobodyWaitsForAnyMoreSaysNothingOfItsReplica(t *testing.T) {
+	p := &Picker{Zone: "a", Rand: rand.New(rand.NewPCG(1, 1))}
+	now := time.Unix(1000, 0)
+	p.Set(now, []Replica{{"a1", "a"}})
+	for range 2 * ejectAfter {
+		p.Done(now, p.Pick(now), Result{Took: time.Hour, Failed: true, Dropped: true})
+	}
+	if r := p.all[0]; r.inFlight != 0 || r.failures != 0 || r.latency != 0 || !r.heard.IsZero() {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestWhatAReplicaSaysUnaskedIsHeard(t *testing.T) {
+	p := &Picker{Zone: "a", Rand: rand.New(rand.NewPCG(1, 1))}
+	now := time.Unix(1000, 0)
+	p.Set(now, []Replica{{"a1", "a"}})
+	p.Hear(now, "a1", Report{Share: 0.5})
+	p.Hear(now, "nobody", Report{Share: 0.1})
+	if r, ok := p.Report(now, "a1"); !ok || r.Share != 0.5 {
+		t.Errorf("%+v %v", r, ok)
+	}
+}

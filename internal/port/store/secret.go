@@ -6,8 +6,11 @@ import (
 )
 
 // Secret is a key of 32 bytes that all processes of a platform share by its name.
-// Who needs it first makes it.
+// Who needs it first makes it; a process reads it once.
 func (s *Store) Secret(ctx context.Context, name string) (key []byte, err error) {
+	if known, ok := s.secrets.Load(name); ok {
+		return known.([]byte), nil
+	}
 	fresh := make([]byte, 32)
 	rand.Read(fresh) // never fails
 	err = s.Write(ctx, func(tx *Tx) error {
@@ -16,5 +19,8 @@ func (s *Store) Secret(ctx context.Context, name string) (key []byte, err error)
 		}
 		return tx.Row(readSecret, name).Scan(&key)
 	})
+	if err == nil {
+		s.secrets.Store(name, key)
+	}
 	return key, err
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -55,6 +56,8 @@ type Store struct {
 	seq    atomic.Int64
 	clock  clock
 	full   fullness
+
+	secrets sync.Map // that were read, by name
 }
 
 // Open returns the store over a driver. Where no other process can have it open,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,11 +63,6 @@ func (f *Fleet) Ask(ctx context.Context, a *index.Ask) (index.Part, error) {
 	}
 	if len(v.missing) > 0 {
 		parts = append(parts, index.Missing(v.missing...))
-	}
-	for name, n := range v.nodes {
-		if asked := n.asked.Swap(0); asked > 0 {
-			f.Metrics.Add("courant_search_asked_total", float64(asked), "zone", n.zone, "replica", name)
-		}
 	}
 	return index.Merge(a.Query.Top, parts...), nil
 }
@@ -172,28 +168,33 @@ func (v *view) askOne(ctx context.Context, g *group, name string, a *index.Ask) 
 }
 
 // Suggest completes a text by what one replica of each shard has. Shards that do not
-// answer are left out: suggestions may be fewer.
+// answer are left out: suggestions may be fewer. It fails where none does.
 func (f *Fleet) Suggest(ctx context.Context, b *index.Begin) ([]shard.Suggestion, error) {
 	v := f.view.Load()
 	if v == nil || len(v.groups) == 0 {
 		return nil, errNobody
 	}
-	parts := make([][]shard.Suggestion, len(v.groups))
+	parts, errs := make([][]shard.Suggestion, len(v.groups)), make([]error, len(v.groups))
 	var all sync.WaitGroup
-	for i, g := range v.groups {
-		all.Go(func() {
-			own := *b
-			own.Shards = g.shards
-			began, name := time.Now(), g.picker.Pick(time.Now())
-			n := v.nodes[name]
-			if n == nil {
-				return
-			}
-			var err error
-			parts[i], err = n.suggest(ctx, &own)
-			g.picker.Done(time.Now(), name, degrade.Result{Took: time.Since(began), Failed: err != nil && ctx.Err() == nil, Dropped: err == nil})
-		})
+	for i := range v.groups {
+		all.Go(func() { parts[i], errs[i] = v.suggest(ctx, &v.groups[i], *b) })
 	}
 	all.Wait()
+	if !slices.Contains(errs, nil) {
+		return nil, unanswered(errs)
+	}
 	return index.Together(b.Most, parts...), nil
+}
+
+// suggest asks a replica of a group. How long that takes says nothing of queries, so
+// that the picker hears of failures alone.
+func (v *view) suggest(ctx context.Context, g *group, b index.Begin) (all []shard.Suggestion, err error) {
+	name := g.picker.Pick(time.Now())
+	b.Shards, err = g.shards, errNobody
+	if n := v.nodes[name]; n != nil {
+		all, err = n.suggest(ctx, &b)
+	}
+	failed := err != nil && ctx.Err() == nil
+	g.picker.Done(time.Now(), name, degrade.Result{Failed: failed, Dropped: !failed})
+	return all, err
 }

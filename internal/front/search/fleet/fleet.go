@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -32,7 +33,6 @@ type Fleet struct {
 	Metrics *obs.Set
 	Log     *slog.Logger
 
-	token   token
 	mu      sync.Mutex // of what follows, which only refresh changes
 	nodes   map[string]*node
 	off     map[string]bool // zones
@@ -86,15 +86,23 @@ func (f *Fleet) refresh(ctx context.Context) {
 		f.Log.Warn("replicas of shards are those that were known before", "error", err)
 	}
 	f.mu.Lock()
-	defer f.mu.Unlock()
+	nodes := slices.Collect(maps.Values(f.nodes))
+	f.mu.Unlock()
+	said := make([]seen, len(nodes)) // asked without the lock: one that is silent holds nobody up
 	var all sync.WaitGroup
-	for _, n := range f.nodes {
-		all.Go(func() { n.look(ctx) })
+	for i, n := range nodes {
+		all.Go(func() { said[i] = n.look(ctx) })
 	}
 	all.Wait()
-	if ctx.Err() == nil {
-		f.look(time.Now())
+	if ctx.Err() != nil {
+		return
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, n := range nodes {
+		n.take(said[i])
+	}
+	f.look(time.Now())
 }
 
 // look makes the view of the replicas that can be asked.
@@ -217,6 +225,11 @@ func (f *Fleet) tell(v *view) {
 	zones := map[string]sum{}
 	for _, n := range f.nodes {
 		zones[n.zone] = sum{} // also one without replicas
+	}
+	for _, n := range f.nodes {
+		if asked := n.asked.Swap(0); asked > 0 {
+			f.Metrics.Add("courant_search_asked_total", float64(asked), "zone", n.zone)
+		}
 	}
 	for _, n := range v.nodes {
 		z, r := zones[n.zone], n.state.Report

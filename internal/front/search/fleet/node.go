@@ -2,8 +2,8 @@ package fleet
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -63,7 +63,7 @@ func (f *Fleet) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	key, err := f.token.of(ctx, f.Store)
+	key, err := token(ctx, f.Store)
 	if err != nil {
 		return err
 	}
@@ -130,24 +130,34 @@ func (n *node) close() error {
 	return n.conn.Close()
 }
 
+// seen is what a replica says when it is asked how it is.
+type seen struct {
+	state index.Status
+	docs  int
+	ok    bool // it has answered
+}
+
 // look asks a replica how it is.
-func (n *node) look(ctx context.Context) {
+func (n *node) look(ctx context.Context) seen {
+	if n.index != nil {
+		return seen{n.index.Status(), n.index.Docs(), true}
+	}
 	ctx, cancel := context.WithTimeout(ctx, stateTime)
 	defer cancel()
-	if n.index != nil {
-		n.state, n.docs, n.heard, n.silent = n.index.Status(), n.index.Docs(), true, 0
-		return
-	}
 	r, err := n.client.State(ctx, &wire.StateRequest{})
 	if err != nil {
+		return seen{}
+	}
+	return seen{r.Status(), int(r.GetDocs()), true}
+}
+
+// take notes what a replica has said.
+func (n *node) take(s seen) {
+	if !s.ok {
 		n.silent++
 		return
 	}
-	n.silent, n.heard, n.docs = 0, true, int(r.GetDocs())
-	n.state = index.Status{Engine: r.GetEngine(), Ready: r.GetReady(), Version: r.GetVersion(), Report: r.GetLoad().Into()}
-	for _, s := range r.GetHeld() {
-		n.state.Held = append(n.state.Held, int(s))
-	}
+	n.state, n.docs, n.heard, n.silent = s.state, s.docs, true, 0
 }
 
 // well says whether a replica can be asked.
@@ -181,23 +191,9 @@ func (n *node) suggest(ctx context.Context, b *index.Begin) ([]shard.Suggestion,
 }
 
 // token is what processes of one platform know each other by.
-type token struct {
-	mu  sync.Mutex
-	key string
-}
-
-// of reads it, or makes it.
-func (t *token) of(ctx context.Context, s *store.Store) (string, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.key != "" {
-		return t.key, nil
-	}
+func token(ctx context.Context, s *store.Store) (string, error) {
 	key, err := s.Secret(ctx, "shards")
-	if err == nil {
-		t.key = encode(key)
-	}
-	return t.key, err
+	return base64.RawURLEncoding.EncodeToString(key), err
 }
 
 // bearer sends the token with each call.

@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"crypto/subtle"
-	"encoding/base64"
 	"errors"
 	"log/slog"
 	"net"
@@ -32,8 +31,7 @@ type Server struct {
 	Address string // where others reach it; that of the listener unless set
 	Log     *slog.Logger
 
-	wire.UnimplementedShardsServer
-	token token
+	wire.UnsafeShardsServer // so that the compiler finds a method that is missing
 }
 
 // Serve answers on a listener and says in the store where, until ctx ends; then it
@@ -105,7 +103,7 @@ func (s *Server) leave(ctx context.Context) {
 
 // guard lets through who knows the platform's token.
 func (s *Server) guard(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	want, err := s.token.of(ctx, s.Store)
+	want, err := token(ctx, s.Store)
 	if err != nil {
 		return nil, status.Error(codes.Unavailable, "the store does not answer")
 	}
@@ -118,8 +116,6 @@ func (s *Server) guard(ctx context.Context, req any, _ *grpc.UnaryServerInfo, ne
 	}
 	return next(ctx, req)
 }
-
-func encode(key []byte) string { return base64.RawURLEncoding.EncodeToString(key) }
 
 // Find answers a query.
 func (s *Server) Find(ctx context.Context, in *wire.Ask) (*wire.Part, error) {
@@ -155,10 +151,5 @@ const mostSuggestions = 1000
 
 // State says how this replica is.
 func (s *Server) State(context.Context, *wire.StateRequest) (*wire.StateReply, error) {
-	is := s.Index.Status()
-	out := &wire.StateReply{Engine: is.Engine, Ready: is.Ready, Version: is.Version, Load: wire.FromLoad(is.Report), Docs: int64(s.Index.Docs())}
-	for _, n := range is.Held {
-		out.Held = append(out.Held, int32(n))
-	}
-	return out, nil
+	return wire.FromStatus(s.Index.Status(), s.Index.Docs()), nil
 }

@@ -69,11 +69,10 @@ func (x *Index) ask(q *shard.Query, shards []int, atOnce bool) Part {
 	parts := make([]Part, len(shards))
 	one := func(i int) {
 		watch := cputime.Start()
-		if n := shards[i]; n < len(x.shards) && x.shards[n] != nil {
-			a := x.shards[n].Ask(q)
-			parts[i] = partOf(n, q, &a)
-		} else {
-			parts[i] = Missing(n)
+		parts[i] = Missing(shards[i])
+		if sh := x.shard(shards[i]); sh != nil {
+			a := sh.Ask(q)
+			parts[i] = partOf(shards[i], q, &a)
 		}
 		parts[i].CPU = watch.Stop()
 	}

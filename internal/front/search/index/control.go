@@ -106,7 +106,7 @@ func (x *Index) admit(ctx context.Context, a *Ask) (degrade.Ticket, error) {
 	if reason == "" || reason == degrade.None {
 		reason = Asked
 	}
-	t := x.load.gate.Enter(ctx, degrade.Ask{Share: between(leastShare, a.Query.Share, 1), Reason: reason, Program: a.Program})
+	t := x.load.gate.Enter(ctx, degrade.Ask{Share: max(leastShare, min(a.Query.Share, 1)), Reason: reason, Program: a.Program})
 	if t.Refused {
 		x.Metrics.Add("courant_search_refused_total", 1, "reason", string(t.Reason))
 		return t, courant.Errorf(courant.Busy, "the search has more to do than it can (%s); try again in a moment", t.Reason)
@@ -115,8 +115,6 @@ func (x *Index) admit(ctx context.Context, a *Ask) (degrade.Ticket, error) {
 }
 
 const leastShare = 0.01
-
-func between(low, x, high float64) float64 { return max(low, min(x, high)) }
 
 // done says what a query cost.
 func (x *Index) done(t *degrade.Ticket, q *shard.Query, shards []int, p *Part) {

@@ -200,6 +200,14 @@ func (x *Index) keepIfWorth(changes int64) {
 	}
 }
 
+// shard is the one of a number; nil if it is not held, or there is none.
+func (x *Index) shard(n int) *shard.Shard {
+	if n < 0 || n >= len(x.shards) {
+		return nil
+	}
+	return x.shards[n]
+}
+
 // each calls f for every shard that is held, for all at once.
 func (x *Index) each(f func(n int, s *shard.Shard)) {
 	var all sync.WaitGroup

@@ -56,8 +56,9 @@ func openModel(c Config, text []byte) (*shard.Model, error) {
 }
 
 // layout is the version of what shards make of documents and queries: how they cut
-// words, which features they compute, which of them a document belongs to.
-const layout = 1
+// words, which features they compute and how they order by them, which of them a
+// document belongs to.
+const layout = 2
 
 // engine names what two indexes have in common whose scores may be compared.
 func engine(shards int, signals []string, model, categories []byte) string {

@@ -25,8 +25,8 @@ func (x *Index) Suggest(_ context.Context, b *Begin) ([]shard.Suggestion, error)
 	parts := make([][]shard.Suggestion, len(shards))
 	var all sync.WaitGroup
 	for i, n := range shards {
-		if n < len(x.shards) && x.shards[n] != nil {
-			all.Go(func() { parts[i] = x.shards[n].Suggest(b.Before, b.Word, suggestEach*b.Most) })
+		if sh := x.shard(n); sh != nil {
+			all.Go(func() { parts[i] = sh.Suggest(b.Before, b.Word, suggestEach*b.Most) })
 		}
 	}
 	all.Wait()

@@ -116,6 +116,16 @@ func (x *Hit) into() shard.Hit {
 	return h
 }
 
+// FromStatus is what an index says of itself, as it is sent.
+func FromStatus(s index.Status, docs int) *StateReply {
+	return &StateReply{Engine: s.Engine, Held: numbers[int32](s.Held), Ready: s.Ready, Version: s.Version, Load: FromLoad(s.Report), Docs: int64(docs)}
+}
+
+// Status is it as a front takes it.
+func (x *StateReply) Status() index.Status {
+	return index.Status{Engine: x.GetEngine(), Held: numbers[int](x.GetHeld()), Ready: x.GetReady(), Version: x.GetVersion(), Report: x.GetLoad().Into()}
+}
+
 // FromLoad is what a replica says of itself, as it is sent.
 func FromLoad(r degrade.Report) *Load {
 	return &Load{Share: r.Share, InFlight: int32(r.InFlight), Waiting: int32(r.Waiting), WaitNs: int64(r.Wait)}

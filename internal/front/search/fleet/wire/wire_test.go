@@ -81,6 +81,17 @@ func TestNothingOfAnAnswerIsLostOnTheWay(t *testing.T) {
 	}
 }
 
+func TestNothingOfAStatusIsLostOnTheWay(t *testing.T) {
+	var s index.Status
+	n := 0
+	fill(reflect.ValueOf(&s).Elem(), &n)
+	var got StateReply
+	sent(t, FromStatus(s, 7), &got)
+	if back := got.Status(); !reflect.DeepEqual(back, s) || got.GetDocs() != 7 {
+		t.Errorf("sent %+v, came %+v", s, back)
+	}
+}
+
 func TestNothingOfSuggestionsIsLostOnTheWay(t *testing.T) {
 	var b index.Begin
 	var all []shard.Suggestion
