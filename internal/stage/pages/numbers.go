@@ -59,61 +59,86 @@ func (p *Pages) change(ctx context.Context, f func(*store.Tx, *numbers) error) e
 
 const (
 	numberBatch = 1000
-	numberTime  = 15 * time.Second // of the right to number
+	numberTries = 50
+	numberAgain = 20 * time.Millisecond // between two tries
 	forgetAfter = 90 * 24 * time.Hour
 	forgetEvery = time.Hour
 	forgetBatch = 500
 )
 
+// kept is rung where changes get their numbers later.
 func (p *Pages) kept(ctx context.Context, _ flow.Kept) error { return p.number(ctx) }
 
-// number numbers what has committed, unless another process does.
+// number numbers what had committed when it was called. What somebody has locked for
+// longer than it tries, the next sweep numbers.
 func (p *Pages) number(ctx context.Context) error {
-	for !p.Store.Serial() {
-		n := 0
+	if p.Store.Serial() {
+		return nil
+	}
+	for range numberTries {
+		var n, left int
 		err := p.Store.Write(ctx, func(tx *store.Tx) (err error) {
-			n, err = p.numberSome(tx)
+			n, left, err = numberSome(tx)
 			return err
 		})
-		if err != nil || n < numberBatch {
+		if err != nil || left == 0 {
 			return err
+		}
+		if n == numberBatch {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(numberAgain):
 		}
 	}
 	return nil
 }
 
-// numberSome holds the lease's row until it commits, so that numbers commit in
-// their order.
-func (p *Pages) numberSome(tx *store.Tx) (int, error) {
-	l, err := tx.Take("changes", p.Owner, numberTime)
-	if err != nil || l.Epoch == 0 {
-		return 0, err
-	}
-	var ids []int64
-	err = tx.Rows(func(rows store.Rows) error {
-		var id int64
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
-	}, unnumbered, numberBatch)
-	if err != nil || len(ids) == 0 {
-		return 0, err
+// numberSome numbers n changes and says how many it left. It waits for who else
+// numbers and holds the right to it until it commits, so that numbers commit in their
+// order. Pages that somebody is about to change it leaves, for who has locked pages one
+// after the other may not be waited for in another order.
+func numberSome(tx *store.Tx) (n, left int, err error) {
+	if err := tx.Row(countUnnumbered).Scan(&left); err != nil || left == 0 {
+		return 0, 0, err
 	}
 	var last int64
+	if err := tx.Row(holdCount, "changes").Scan(&last); err != nil {
+		return 0, 0, err
+	}
 	if err := tx.Row(newestNumber).Scan(&last); err != nil {
-		return 0, err
+		return 0, 0, err
+	}
+	ids, err := numbersOf(tx, unnumbered, numberBatch)
+	if err != nil {
+		return 0, 0, err
 	}
 	for _, id := range ids {
 		last++
 		if _, err := tx.Exec(numberPage, id, last); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 	}
+	if err := tx.Row(countUnnumbered).Scan(&left); err != nil || len(ids) == 0 {
+		return 0, left, err
+	}
 	if _, err := tx.Exec(putCount, "changes", last); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	tx.Emit(flow.PageChanged.Encode(flow.Changes{Newest: last}))
-	return len(ids), nil
+	return len(ids), left, nil
+}
+
+func numbersOf(tx *store.Tx, query string, args ...any) (all []int64, err error) {
+	err = tx.Rows(func(rows store.Rows) error {
+		var n int64
+		err := rows.Scan(&n)
+		all = append(all, n)
+		return err
+	}, query, args...)
+	return all, err
 }
 
 // forget deletes what is left of pages that were withdrawn long ago. Who follows

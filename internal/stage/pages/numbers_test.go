@@ -75,7 +75,7 @@ func TestWhoFollowsTheChangesOfManyWritersMissesNone(t *testing.T) {
 		for w.number(`SELECT COUNT(*) FROM documents`)+w.number(`SELECT COUNT(*) FROM pages WHERE change = 0`) > 0 {
 			select {
 			case <-deadline:
-				t.Fatal("not all is numbered")
+				t.Fatalf("%d documents are not printed, %d pages not numbered", w.number(`SELECT COUNT(*) FROM documents`), w.number(`SELECT COUNT(*) FROM pages WHERE change = 0`))
 			case <-time.After(time.Millisecond):
 			}
 			f.read(t, s)

@@ -56,9 +56,11 @@ const (
 
 	newestNumber = `SELECT COALESCE(MAX(n), 0) FROM (SELECT MAX(change) AS n FROM pages
 		UNION ALL SELECT number FROM counts) AS all_of_them`
-	unnumbered = `SELECT id FROM pages WHERE change = 0 ORDER BY id LIMIT $1 /*skip*/`
-	numberPage = `UPDATE pages SET change = $2 WHERE id = $1`
-	putCount   = `INSERT INTO counts (name, number) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET number = excluded.number
+	countUnnumbered = `SELECT COUNT(*) FROM (SELECT 1 FROM pages WHERE change = 0 LIMIT 1) AS one`
+	unnumbered      = `SELECT id FROM pages WHERE change = 0 ORDER BY id LIMIT $1 /*skip*/`
+	numberPage      = `UPDATE pages SET change = $2 WHERE id = $1`
+	holdCount       = `INSERT INTO counts (name, number) VALUES ($1, 0) ON CONFLICT (name) DO UPDATE SET number = counts.number RETURNING number`
+	putCount        = `INSERT INTO counts (name, number) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET number = excluded.number
 		WHERE counts.number < excluded.number`
 	longWithdrawn = `SELECT id, change FROM pages WHERE withdrawn AND change > 0 AND printed < $1 ORDER BY printed LIMIT $2 /*skip*/`
 	dropPage      = `DELETE FROM pages WHERE id = $1`
