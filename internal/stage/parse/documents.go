@@ -190,8 +190,16 @@ func noteFeed(tx *store.Tx, d download, r *courant.Reading, items, changed int) 
 		tx.Emit(flow.SourceChanged.Encode(flow.Poll{Source: d.source.ID, AsOf: d.asOf}))
 	}
 	_, err := tx.Exec(noteReading, d.source.ID, store.Millis(d.changed), d.rhythm.Milliseconds(),
-		(time.Duration(r.Feed.TTL) * time.Second).Milliseconds(), items, report{Warnings: r.Warnings}.text())
+		(time.Duration(r.Feed.TTL) * time.Second).Milliseconds(), items, report{Warnings: r.Warnings}.text(), bits(r.Feed.SkipHours), bits(r.Feed.SkipDays))
 	return err
+}
+
+// bits has a bit for each number of a list, which are small.
+func bits(list []int) (set int) {
+	for _, n := range list {
+		set |= 1 << n
+	}
+	return set
 }
 
 // rhythm is the usual time between changes: at first the median distance of the

@@ -18,7 +18,7 @@ const (
 		raw = pending_raw WHERE source = $1 AND pending = $2 AND parsed < $2`
 	dropPending  = `UPDATE polls SET parsed = pending WHERE source = $1 AND pending = $2 AND parsed < $2`
 	noteReport   = `UPDATE polls SET report = $2, reading = 0 WHERE source = $1`
-	noteReading  = `UPDATE polls SET changed = $2, rhythm = $3, ttl = $4, items = $5, report = $6, reading = 0 WHERE source = $1`
+	noteReading  = `UPDATE polls SET changed = $2, rhythm = $3, ttl = $4, items = $5, report = $6, skip_hours = $7, skip_days = $8, reading = 0 WHERE source = $1`
 	noteProgress = `UPDATE polls SET reading = $2 WHERE source = $1`
 	noteShrunk   = `UPDATE polls SET shrunk = $2 WHERE source = $1 AND shrunk <> $2`
 

@@ -8,13 +8,14 @@ import (
 )
 
 const (
-	columns = `source, origin, part, due, spacing, asked, asked > answered OR pending > parsed, changed, rhythm, ttl, failures, every`
+	columns = `source, origin, part, due, spacing, asked, asked > answered OR pending > parsed, changed, rhythm, ttl, failures, every,
+		fresh, gone, skip_hours, skip_days`
 
 	duePolls = `SELECT ` + columns + ` FROM polls WHERE due <= $1 ORDER BY due LIMIT $2 /*skip*/`
 	onePoll  = `SELECT ` + columns + ` FROM polls WHERE source = $1 AND every >= 0 /*lock*/`
-	planPoll = `UPDATE polls SET due = $2, spacing = $3, asked = $4 WHERE source = $1`
-	lastDue  = `SELECT due FROM polls WHERE every = 0 ORDER BY due DESC LIMIT 1`
-	healDue  = `UPDATE polls SET due = $2 WHERE due > $1 AND every = 0`
+	planPoll = `UPDATE polls SET due = $2, spacing = $3, asked = $4, why = $5 WHERE source = $1`
+	lastDue  = `SELECT due FROM polls WHERE every = 0 AND gone = 0 AND skip_hours = 0 AND skip_days = 0 ORDER BY due DESC LIMIT 1`
+	healDue  = `UPDATE polls SET due = $2 WHERE due > $1 AND every = 0 AND gone = 0 AND skip_hours = 0 AND skip_days = 0`
 	nextDue  = `SELECT due FROM polls ORDER BY due LIMIT 1`
 )
 
@@ -24,14 +25,18 @@ type dueSource struct {
 	due         time.Time
 	spacing     time.Duration
 	outstanding bool
+	gone        bool
 	history     history
+	skip        skip
+	why         string
 }
 
 func (d *dueSource) scan(rows interface{ Scan(...any) error }) error {
-	var due, spacing, changed, rhythm, ttl, every int64
+	var due, spacing, changed, rhythm, ttl, every, fresh, gone int64
 	err := rows.Scan(&d.poll.Source, &d.poll.Origin, &d.poll.Part, &due, &spacing, &d.poll.AsOf, &d.outstanding,
-		&changed, &rhythm, &ttl, &d.history.Failures, &every)
+		&changed, &rhythm, &ttl, &d.history.Failures, &every, &fresh, &gone, &d.skip.hours, &d.skip.days)
 	d.due, d.spacing = store.Time(due), time.Duration(spacing)*time.Millisecond
+	d.history.Fresh, d.gone = time.Duration(fresh)*time.Millisecond, gone > 0
 	d.history.Every = time.Duration(every) * time.Millisecond
 	d.history.Changed = store.Time(changed)
 	d.history.Rhythm = time.Duration(rhythm) * time.Millisecond
