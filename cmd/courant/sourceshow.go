@@ -91,7 +91,13 @@ func showSource(s api.SourceState) error {
 	if s.Kind == courant.KindFile {
 		fmt.Printf("  imported  %s\n  changed   %s\n  next      never asked: courant import FILE --source %s\n", short(s.Checked), short(s.Changed), s.Name)
 	} else {
-		fmt.Printf("  checked   %s, answered %d\n  changed   %s\n  next      %s, every %s\n", short(s.Checked), s.Status, short(s.Changed), short(s.Due), s.Interval)
+		fmt.Printf("  checked   %s, answered %d\n  changed   %s\n  next      %s\n", short(s.Checked), s.Status, short(s.Changed), nextPoll(s))
+	}
+	if s.Asks != "" {
+		fmt.Printf("  moved     to %s, which is asked; it becomes the source's address in a week\n", printable(s.Asks))
+	}
+	if !s.Robots {
+		fmt.Println("  robots    robots.txt does not hold for its address")
 	}
 	if s.ETag != "" || s.Modified != "" {
 		fmt.Printf("  validators %s %s\n", printable(s.ETag), printable(s.Modified))
@@ -112,4 +118,15 @@ func showSource(s api.SourceState) error {
 		fmt.Printf("  and %d more warnings\n", r.More)
 	}
 	return nil
+}
+
+// nextPoll says when a source is asked, and why then.
+func nextPoll(s api.SourceState) string {
+	switch {
+	case !s.Gone.IsZero():
+		return fmt.Sprintf("not asked any more, for it is gone since %s (courant source ask %s asks again)", short(s.Gone), s.Name)
+	case s.Why == "":
+		return short(s.Due)
+	}
+	return fmt.Sprintf("%s, every %s: %s", short(s.Due), s.Interval, s.Why)
 }

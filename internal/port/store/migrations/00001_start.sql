@@ -65,6 +65,7 @@ CREATE TABLE polls (
   report          TEXT NOT NULL DEFAULT ''    -- parse: warnings or the error, JSON
 );
 CREATE INDEX polls_due ON polls (due);
+CREATE INDEX polls_origin ON polls (origin);
 CREATE INDEX polls_asked ON polls (part) WHERE asked > answered;
 CREATE INDEX polls_pending ON polls (checked) WHERE pending > parsed;
 
@@ -105,6 +106,7 @@ CREATE TABLE hosts (
   reason        TEXT NOT NULL DEFAULT '',    -- of the back-off
   latency       BIGINT NOT NULL DEFAULT 0    -- ms, smoothed
 );
+CREATE INDEX hosts_waiting ON hosts (allowed) WHERE reason <> '';
 
 -- Rights that one process has at a time: parts of the hosts, node prefixes.
 CREATE TABLE leases (
