@@ -94,6 +94,9 @@ func said(a *client.Answer) string {
 	return "the server answered " + strconv.Itoa(a.Status) + " " + http.StatusText(a.Status)
 }
 
+// catalogTime is how long a catalogue may take, as long as it keeps coming.
+const catalogTime = 30 * time.Minute
+
 // proofAfter is how long a server may say that nothing has changed before it is
 // asked for the whole.
 const (
@@ -109,7 +112,7 @@ func (r *Robot) request(ctx context.Context, p *polled, way *trail) client.Reque
 		q.ETag, q.Modified, p.probe = "", "", true
 	}
 	if p.kind == courant.KindCatalog {
-		q.Max = int64(r.Config.MaxCatalog)
+		q.Max, q.Timeout = int64(r.Config.MaxCatalog), catalogTime
 		q.Keep = func(body io.Reader) (err error) {
 			p.key, err = r.Blobs.PutStream(context.WithoutCancel(ctx), bodyKey(r.Store.Now(), fmt.Sprintf("%d-%d", p.source, p.asked)), body)
 			return err

@@ -27,8 +27,9 @@ type Config struct {
 	Guard     *Guard
 	Proxy     string // URL; the process's environment unless set
 	UserAgent string
-	Timeout   time.Duration // of one request as a whole; 60 s
+	Timeout   time.Duration // of one request as a whole, unless it has its own; 60 s
 	Header    time.Duration // until the answer's header; 20 s
+	Idle      time.Duration // between two pieces of a body; 15 s
 	// Dial replaces the guarded dialer, and Lookup the system's resolver, for tests.
 	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
 	Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
@@ -50,6 +51,7 @@ type Request struct {
 	ETag, Modified string // validators of what we have
 	Accept         string
 	Max            int64          // decoded bytes; 10 MiB unless set
+	Timeout        time.Duration  // of the whole; that of the client unless set
 	Known          []byte         // digest of an answer that need not be unpacked again
 	Jar            http.CookieJar // cookies to send; nil for none
 	// Keep gets the decoded body of an answer of status 200 as it comes; the answer
@@ -178,8 +180,10 @@ func dialOne(ctx context.Context, d net.Dialer, network string, found []netip.Ad
 // Get asks once. An answer of any status is no error; an answer that was cut
 // off, was too large or could not be decoded is one.
 func (c *Client) Get(ctx context.Context, r Request) (*Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, or(c.config.Timeout, time.Minute))
+	ctx, cancel := context.WithTimeout(ctx, or(r.Timeout, or(c.config.Timeout, time.Minute)))
 	defer cancel()
+	ctx, quiet := context.WithCancelCause(ctx)
+	defer quiet(nil)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
 	if err != nil {
 		return nil, courant.Errorf(courant.Invalid, "address %q: %w", r.URL, err)
@@ -200,12 +204,40 @@ func (c *Client) Get(ctx context.Context, r Request) (*Answer, error) {
 	defer resp.Body.Close()
 	a := answer(resp)
 	a.Latency, a.Address = time.Since(start), at
+	idle := or(c.config.Idle, 15*time.Second)
+	timer := time.AfterFunc(idle, func() { quiet(courant.Errorf(courant.Busy, "nothing came for %v in the middle of the answer", idle)) })
+	defer timer.Stop()
+	resp.Body = &watched{resp.Body, timer, idle}
 	if resp.StatusCode == http.StatusOK {
-		return a, explain(c.read(resp, r, a))
+		if err := c.read(resp, r, a); err != nil {
+			return a, explain(because(ctx, err))
+		}
+		return a, nil
 	}
 	a.Wall = wall(resp)
 	drain(resp)
 	return a, nil
+}
+
+// watched is a body whose pieces must not be too long apart.
+type watched struct {
+	io.ReadCloser
+	timer *time.Timer
+	idle  time.Duration
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	w.timer.Reset(w.idle)
+	return n, err
+}
+
+// because is the cause of a context's end in place of an error that follows from it.
+func because(ctx context.Context, err error) error {
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // remote is the address at the other end of a connection.
@@ -291,7 +323,7 @@ func RetryAfter(value string, now time.Time) time.Duration {
 func explain(err error) error {
 	var dns *net.DNSError
 	switch {
-	case err == nil, errors.Is(err, courant.Forbidden), errors.Is(err, courant.Invalid):
+	case err == nil, errors.Is(err, courant.Forbidden), errors.Is(err, courant.Invalid), errors.Is(err, courant.Busy):
 		return err
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return courant.Errorf(courant.NotFound, "the host %s is not known", dns.Name)

@@ -143,3 +143,26 @@ func TestANameIsLookedUpOnceAMinuteAndMayMove(t *testing.T) {
 		}
 	})
 }
+
+func TestABodyThatStopsComingIsGivenUpAndASlowOneIsNot(t *testing.T) {
+	for gap, want := range map[time.Duration]string{10 * time.Second: "", 16 * time.Second: "nothing came for 15s"} {
+		synctest.Test(t, func(t *testing.T) {
+			c := scripted(t, func(w io.Writer, _ *http.Request) bool {
+				io.WriteString(w, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+				for range 5 {
+					time.Sleep(gap)
+					if _, err := io.WriteString(w, "x"); err != nil {
+						return false
+					}
+				}
+				return true
+			})
+			_, err := get(t, c, client.Request{Timeout: time.Hour})
+			if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) {
+				t.Errorf("a byte every %v: %v", gap, err)
+			}
+			c.Close()
+			time.Sleep(time.Minute) // its server ends
+		})
+	}
+}
