@@ -50,6 +50,9 @@ func (r *Robot) hold(ctx context.Context) {
 		r.mu.Lock()
 		r.queue.forget(time.Now())
 		r.mu.Unlock()
+		q := r.Queued()
+		r.Metrics.Gauge("courant_robot_queue", float64(q.Hosts), "of", "hosts")
+		r.Metrics.Gauge("courant_robot_queue", float64(q.Tasks), "of", "tasks")
 		select {
 		case <-ctx.Done():
 			return

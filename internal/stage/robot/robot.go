@@ -242,6 +242,20 @@ func (r *Robot) leave(h *host, t task, next time.Time, done bool) {
 	r.freed()
 }
 
+// Queued is what is in memory: hosts, and tasks that wait for them.
+type Queued struct{ Hosts, Tasks int }
+
+// Queued counts the queue.
+func (r *Robot) Queued() (q Queued) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	q.Hosts = len(r.queue.hosts)
+	for _, h := range r.queue.hosts {
+		q.Tasks += len(h.tasks)
+	}
+	return q
+}
+
 // freed ends what holds r.mu for a task that was in hand, and wakes who waits for it.
 func (r *Robot) freed() {
 	hungry := len(r.queue.hungry) > 0
