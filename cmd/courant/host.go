@@ -62,6 +62,9 @@ func showHost(h api.Host) {
 	if h.Latency != "0s" {
 		fmt.Printf("  latency   %s\n", h.Latency)
 	}
+	if h.Pace != "0s" {
+		fmt.Printf("  pace      a request in %s, as its limits have taught\n", h.Pace)
+	}
 	if h.Next.IsZero() {
 		fmt.Println("  next      may be asked now")
 	} else {

@@ -22,6 +22,7 @@ type Host struct {
 	Failures int          `json:"failures"` // in a row
 	Refusals int          `json:"refusals"` // answers of 403 in a row
 	Latency  string       `json:"latency"`  // smoothed, until the header of an answer
+	Pace     string       `json:"pace"`     // between two requests, if its limits (429) have taught one
 
 	// Domain is what all hosts of its registrable domain wait for.
 	Domain *DomainWait `json:"domain,omitempty"`
@@ -80,11 +81,11 @@ func (a *API) hosts(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 }
 
 func (h *Host) scan(rows interface{ Scan(...any) error }) error {
-	var until, next, latency int64
+	var until, next, latency, pace int64
 	var text []byte
-	err := rows.Scan(&h.Origin, &text, &h.Robots.Status, &until, &next, &h.Failures, &h.Refusals, &h.Reason, &latency)
+	err := rows.Scan(&h.Origin, &text, &h.Robots.Status, &until, &next, &h.Failures, &h.Refusals, &h.Reason, &latency, &pace)
 	h.Robots.Until.Time, h.Next.Time = store.Time(until), store.Time(next)
-	h.Latency = (time.Duration(latency) * time.Millisecond).String()
+	h.Latency, h.Pace = (time.Duration(latency) * time.Millisecond).String(), (time.Duration(pace) * time.Millisecond).String()
 	if len(text) > 0 {
 		if open, bad := pack.Open(text); bad == nil {
 			h.Robots.Text = strings.ToValidUTF8(string(open), "\ufffd")

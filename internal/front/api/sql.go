@@ -62,7 +62,7 @@ const (
 		pending_blob = $4, pending_url = url, pending_type = $5, pending_etag = '', pending_changed = '', pending_body = $6,
 		pending_raw = NULL WHERE source = $1`
 
-	hostColumns  = `SELECT origin, robots, robots_status, robots_until, allowed, failures, refusals, reason, latency FROM hosts WHERE `
+	hostColumns  = `SELECT origin, robots, robots_status, robots_until, allowed, failures, refusals, reason, latency, pace FROM hosts WHERE `
 	readHost     = hostColumns + `origin = $1`
 	waitingHosts = hostColumns + `allowed > $1 AND reason <> '' ORDER BY allowed DESC LIMIT 1000`
 	readRobot    = `SELECT owner FROM leases WHERE name = $1 AND until >= $2`

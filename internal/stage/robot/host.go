@@ -34,6 +34,8 @@ type host struct {
 	refusals int        // answers of 403 in a row
 	address  netip.Addr // where it was asked last; not known behind a proxy
 	latency  time.Duration
+	limit    time.Duration // the pace that its limits (429) have taught
+	streak   int           // good answers since limit changed
 }
 
 // has says whether a wanted address is in the queue or in hand. There are few.
@@ -45,15 +47,31 @@ func (h *host) has(id taskID) bool {
 const mostDelay = 20 * time.Second
 
 // pace is the time from the start of one request to the start of the next: the
-// configured gap, the host's Crawl-delay, and twice what it takes to answer, so
-// that it rests as long as it works for us.
+// configured gap, the host's Crawl-delay, what its limits have taught, and twice what
+// it takes to answer, so that it rests as long as it works for us.
 func (h *host) pace(gap time.Duration) time.Duration {
-	return max(gap, h.rules.Delay, min(2*h.latency, mostDelay))
+	return max(gap, h.rules.Delay, h.limit, min(2*h.latency, mostDelay))
 }
 
+// limited doubles the pace of a host that was asked too often. Good answers make it
+// less again, slowly, for the limit may have been raised.
+func (h *host) limited(gap time.Duration) {
+	h.limit, h.streak = min(2*h.pace(gap), mostLimit), 0
+}
+
+const (
+	mostLimit  = time.Minute
+	goodStreak = 50
+)
+
 // answered smooths the host's latency and ends its back-off.
-func (h *host) answered(latency time.Duration) {
+func (h *host) answered(latency, gap time.Duration) {
 	h.failures = 0
+	if h.streak++; h.limit > 0 && h.streak >= goodStreak {
+		if h.limit, h.streak = h.limit-h.limit/8, 0; h.limit <= gap {
+			h.limit = 0
+		}
+	}
 	if h.latency == 0 {
 		h.latency = latency
 	}
@@ -61,11 +79,14 @@ func (h *host) answered(latency time.Duration) {
 }
 
 // failed begins or widens the back-off: half a minute, doubled for each failure
-// in a row up to an hour, with jitter. A host may ask for more.
+// in a row up to an hour, with jitter. A host may ask for more, and the first time for
+// less.
 func (h *host) failed(retryAfter time.Duration) time.Duration {
-	wait := backOff(30*time.Second, h.failures, time.Hour)
 	h.failures++
-	return max(wait, retryAfter)
+	if h.failures == 1 && retryAfter > 0 {
+		return retryAfter + rand.N(retryAfter/8+time.Second)
+	}
+	return max(backOff(30*time.Second, h.failures-1, time.Hour), retryAfter)
 }
 
 const (

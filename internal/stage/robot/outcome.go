@@ -31,7 +31,7 @@ func (r *Robot) outcome(ctx context.Context, h *host, a *client.Answer, err erro
 	default:
 		h.refusals = 0
 	}
-	h.answered(a.Latency)
+	h.answered(a.Latency, r.gap())
 	r.mu.Lock()
 	h.address = a.Address
 	r.queue.groups.answered(h, time.Now())
@@ -67,8 +67,11 @@ func (r *Robot) failed(ctx context.Context, h *host, a *client.Answer, err error
 	default:
 		why = said(a)
 	}
+	if limit {
+		h.limited(r.gap())
+	}
 	if wait == 0 {
-		wait = h.failed(0)
+		wait = h.failed(retry)
 	}
 	next = time.Now().Add(max(wait, retry))
 	r.block(ctx, h, next, why, limit)
@@ -91,10 +94,10 @@ func (r *Robot) keepWait(ctx context.Context, h *host, next time.Time, why strin
 			return err
 		}
 		at := func(t time.Time) int64 { return store.Millis(tx.Now().Add(time.Until(t))) }
-		if _, err := tx.Exec(blockHost, h.origin, h.part, at(next), h.failures, h.refusals, why, h.latency.Milliseconds()); err != nil || siblings.IsZero() {
+		if _, err := tx.Exec(blockHost, h.origin, h.part, at(next), h.failures, h.refusals, why, h.latency.Milliseconds(), h.limit.Milliseconds()); err != nil || siblings.IsZero() {
 			return err
 		}
-		_, err := tx.Exec(blockHost, allHosts+h.domain(), h.part, at(siblings), 0, 0, why+" ("+h.origin+")", 0)
+		_, err := tx.Exec(blockHost, allHosts+h.domain(), h.part, at(siblings), 0, 0, why+" ("+h.origin+")", 0, 0)
 		return err
 	})
 	if err != nil {

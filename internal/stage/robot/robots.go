@@ -35,14 +35,15 @@ func (r *Robot) load(ctx context.Context, h *host) (time.Time, error) {
 				text                       []byte
 				robots, failures, refusals int
 				until, allowed, latency    int64
+				pace                       int64
 			}
-			err := rows.Scan(&row.origin, &row.text, &row.robots, &row.until, &row.allowed, &row.failures, &row.refusals, &row.latency)
+			err := rows.Scan(&row.origin, &row.text, &row.robots, &row.until, &row.allowed, &row.failures, &row.refusals, &row.latency, &row.pace)
 			if row.origin != h.origin {
 				blocked = row.allowed
 				return err
 			}
 			text, until, allowed, latency = row.text, row.until, row.allowed, row.latency
-			h.robots, h.failures, h.refusals = row.robots, row.failures, row.refusals
+			h.robots, h.failures, h.refusals, h.limit = row.robots, row.failures, row.refusals, time.Duration(row.pace)*time.Millisecond
 			return err
 		}, readHost, h.origin, allHosts+h.domain())
 	})

@@ -2,6 +2,7 @@ package robot_test
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 )
@@ -90,6 +91,33 @@ func TestTwoMillionTasksOfOneHostDoNotDelayTheOthers(t *testing.T) {
 		w.wait(110 * time.Second)
 		if n := len(w.seen("")); n < 200 {
 			t.Errorf("%d requests in two minutes at two a second", n)
+		}
+	})
+}
+
+func TestAHostWithALimitIsSoonAskedBelowIt(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		var last time.Time
+		limits := 0
+		for i := range 300 {
+			address := fmt.Sprintf("http://a.example/%d", i)
+			w.want(address)
+			w.pages[address] = func(out http.ResponseWriter, r *http.Request) {
+				if time.Since(last) < time.Second {
+					limits++
+					status(429, "Retry-After", "2")(out, r)
+					return
+				}
+				last = time.Now()
+				page("picture")(out, r)
+			}
+		}
+		w.wait(15 * time.Minute)
+		if n := w.number(`SELECT COUNT(*) FROM fetches WHERE answered > 0 AND status = 200`); n != 300 {
+			t.Errorf("%d of 300 were had", n)
+		}
+		if limits > 6 {
+			t.Errorf("%d requests were too early", limits)
 		}
 	})
 }

@@ -17,15 +17,15 @@ const (
 	wantedOfHost = `SELECT hash, origin, priority, wanted FROM fetches WHERE part = $1 AND origin = $2 AND answered = 0 AND due <= $3
 		ORDER BY priority, wanted LIMIT $4`
 
-	readHost = `SELECT origin, robots, robots_status, robots_until, allowed, failures, refusals, latency FROM hosts WHERE origin IN ($1, $2)`
+	readHost = `SELECT origin, robots, robots_status, robots_until, allowed, failures, refusals, latency, pace FROM hosts WHERE origin IN ($1, $2)`
 	keepHost = `INSERT INTO hosts (origin, part, robots, robots_status, robots_until, allowed, failures, refusals, latency)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT (origin) DO UPDATE SET robots = excluded.robots, robots_status = excluded.robots_status,
 			robots_until = excluded.robots_until, allowed = excluded.allowed, failures = excluded.failures,
 			refusals = excluded.refusals, latency = excluded.latency`
-	blockHost = `INSERT INTO hosts (origin, part, allowed, failures, refusals, reason, latency) VALUES ($1, $2, $3, $4, $5, $6, $7)
+	blockHost = `INSERT INTO hosts (origin, part, allowed, failures, refusals, reason, latency, pace) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT (origin) DO UPDATE SET allowed = excluded.allowed, failures = excluded.failures, refusals = excluded.refusals,
-			reason = excluded.reason, latency = excluded.latency`
+			reason = excluded.reason, latency = excluded.latency, pace = excluded.pace`
 
 	readPoll = `SELECT p.url, p.etag, p.modified, p.body, p.raw, p.asked, p.failures, p.led, p.led_hops, p.moved, p.moved_since, p.whole,
 			p.lies, COALESCE(s.kind, 'feed'), COALESCE(s.url, p.url), COALESCE(s.robots, TRUE)

@@ -104,7 +104,8 @@ CREATE TABLE hosts (
   failures      INTEGER NOT NULL DEFAULT 0,  -- in a row
   refusals      INTEGER NOT NULL DEFAULT 0,  -- answers of 403 in a row
   reason        TEXT NOT NULL DEFAULT '',    -- of the back-off
-  latency       BIGINT NOT NULL DEFAULT 0    -- ms, smoothed
+  latency       BIGINT NOT NULL DEFAULT 0,   -- ms, smoothed
+  pace          BIGINT NOT NULL DEFAULT 0    -- ms between two requests that its limits have taught
 );
 CREATE INDEX hosts_waiting ON hosts (allowed) WHERE reason <> '';
 
