@@ -30,6 +30,7 @@ type API struct {
 	Password string
 
 	changed bell.Bell // rings when pages change
+	fetched bell.Bell // and when something was downloaded
 	waiting atomic.Int32
 }
 
@@ -46,6 +47,7 @@ func (a *API) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/sources/{name}/progress", a.admin(a.progress))
 	mux.HandleFunc("DELETE /api/v1/sources/{name}", a.admin(a.removeSource))
 	mux.HandleFunc("POST /api/v1/sources/{name}/ask", a.admin(a.askSource))
+	a.registerSubscriptions(mux)
 	mux.HandleFunc("GET /api/v1/hosts", a.admin(a.hosts))
 	mux.HandleFunc("GET /api/v1/host", a.admin(a.host))
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {

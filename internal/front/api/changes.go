@@ -50,16 +50,27 @@ const (
 
 // Handlers are what the front wants to hear.
 func (a *API) Handlers() []bus.Handler {
-	return []bus.Handler{flow.PageChanged.Listen(func(context.Context, flow.Changes) error {
-		a.changed.Ring()
-		return nil
-	})}
+	return []bus.Handler{
+		flow.PageChanged.Listen(func(context.Context, flow.Changes) error {
+			a.changed.Ring()
+			return nil
+		}),
+		flow.FeedFetched.Listen(func(context.Context, flow.Poll) error {
+			a.fetched.Ring()
+			return nil
+		}),
+		flow.PictureFetched.Listen(func(context.Context, flow.Fetch) error {
+			a.fetched.Ring()
+			return nil
+		}),
+	}
 }
 
 // Run lets go of those who wait when ctx ends.
 func (a *API) Run(ctx context.Context) error {
 	<-ctx.Done()
 	a.changed.Close()
+	a.fetched.Close()
 	return nil
 }
 

@@ -151,7 +151,10 @@ func (a *API) pend(ctx context.Context, s courant.Source, key, contentType strin
 		}
 		asOf := max(asked+1, pending+1, tx.Now().UnixMilli())
 		_, err := tx.Exec(pendImport, s.ID, asOf, tx.Now().UnixMilli(), key, contentType, digest)
+		if err != nil {
+			return err
+		}
 		tx.Emit(flow.FeedFetched.Encode(flow.Poll{Source: s.ID, Origin: link.Origin(s.URL), AsOf: asOf}))
-		return err
+		return tx.Downloaded(store.Download{Kind: "feed", Source: s.ID, URL: s.URL, Type: contentType, Blob: key})
 	})
 }

@@ -33,7 +33,7 @@ const (
 	readChanges = `SELECT p.change, p.id, p.address, COALESCE(s.name, ''), p.title, p.language, p.published, p.stored, p.revision, p.hash, p.withdrawn
 		FROM pages p LEFT JOIN sources s ON s.id = p.source WHERE p.change > $1 ORDER BY p.change LIMIT $2`
 	changeBounds = `SELECT COALESCE((SELECT number FROM counts WHERE name = 'forgotten'), 0), COALESCE(MAX(n), 0)
-		FROM (SELECT MAX(change) AS n FROM pages UNION ALL SELECT number FROM counts) AS given`
+		FROM (SELECT MAX(change) AS n FROM pages UNION ALL SELECT number FROM counts WHERE name IN ('changes', 'forgotten')) AS given`
 
 	pageState   = `SELECT withdrawn, id FROM pages WHERE url = $1`
 	readEvents  = `SELECT e.trace FROM events e JOIN pages p ON p.id = e.page WHERE p.url = $1 ORDER BY e.at`
@@ -71,6 +71,21 @@ const (
 		ORDER BY 2, 1`
 	sourcesOfHost = `SELECT COALESCE(s.name, ''), p.url, p.checked, p.status, p.failures, p.problem, p.due
 		FROM polls p LEFT JOIN sources s ON s.id = p.source WHERE p.origin = $1 ORDER BY p.checked DESC LIMIT 100`
+
+	downloadsAfter = `SELECT d.number, d.kind, COALESCE(s.name, ''), d.url, d.type, d.etag, d.modified, d.fetched
+		FROM downloads d LEFT JOIN sources s ON s.id = d.source
+		WHERE d.number > $1 AND ',' || $2 || ',' LIKE '%,' || d.kind || ',%' ORDER BY d.number LIMIT $3`
+	bodyOfDownload = `SELECT blob, type FROM downloads WHERE number = $1`
+
+	subscriptionColumns = `SELECT name, kinds, position, added, seen, lost, lost_to, (SELECT COUNT(*) FROM downloads d
+		WHERE (d.number > position OR d.number = 0) AND ',' || kinds || ',' LIKE '%,' || d.kind || ',%') FROM subscriptions `
+	readSubscription  = subscriptionColumns + `WHERE name = $1`
+	listSubscriptions = subscriptionColumns + `ORDER BY name`
+	putSubscription   = `INSERT INTO subscriptions (name, kinds, position, added, seen) VALUES ($1, $2, $3, $4, $4)
+		ON CONFLICT (name) DO UPDATE SET kinds = excluded.kinds, seen = excluded.seen`
+	seenSubscription = `UPDATE subscriptions SET seen = $2 WHERE name = $1`
+	ackSubscription  = `UPDATE subscriptions SET position = $2, seen = $3, lost = CASE WHEN lost_to <= $2 THEN 0 ELSE lost END WHERE name = $1 AND position < $2`
+	dropSubscription = `DELETE FROM subscriptions WHERE name = $1`
 
 	askSource = `UPDATE polls SET due = $2, gone = 0 WHERE source = $1 AND every >= 0`
 

@@ -16,6 +16,17 @@ const (
 	freeLeases = `UPDATE leases SET until = 0 WHERE owner = $1`
 	wipeLeases = `UPDATE leases SET until = 0`
 
+	putDownload = `INSERT INTO downloads (blob, number, kind, source, url, type, etag, modified, fetched)
+		SELECT CAST($1 AS TEXT), 0, CAST($2 AS TEXT), CAST($3 AS BIGINT), CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT), CAST($7 AS TEXT), CAST($8 AS BIGINT)
+		WHERE EXISTS (SELECT 1 FROM subscriptions) ON CONFLICT (blob) DO NOTHING`
+
+	holdDownloads  = `INSERT INTO counts (name, number) VALUES ('downloads', 0) ON CONFLICT (name) DO UPDATE SET number = counts.number RETURNING number`
+	freshDownloads = `SELECT blob FROM downloads WHERE number = 0 ORDER BY fetched, blob LIMIT 1000`
+	numberDownload = `UPDATE downloads SET number = $2 WHERE blob = $1`
+	countDownloads = `UPDATE counts SET number = $1 WHERE name = 'downloads'`
+	dropDownload   = `DELETE FROM downloads WHERE blob = $1 RETURNING kind, number`
+	loseDownload   = `UPDATE subscriptions SET lost = lost + 1, lost_to = $1 WHERE position < $1 AND ',' || kinds || ',' LIKE '%,' || $2 || ',%'`
+
 	putSecret  = `INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`
 	readSecret = `SELECT value FROM secrets WHERE name = $1`
 )

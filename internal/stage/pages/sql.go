@@ -55,7 +55,7 @@ const (
 	wantedVersion = `SELECT url, source, as_of FROM pages WHERE url = $1`
 
 	newestNumber = `SELECT COALESCE(MAX(n), 0) FROM (SELECT MAX(change) AS n FROM pages
-		UNION ALL SELECT number FROM counts) AS all_of_them`
+		UNION ALL SELECT number FROM counts WHERE name IN ('changes', 'forgotten')) AS all_of_them`
 	countUnnumbered = `SELECT COUNT(*) FROM (SELECT 1 FROM pages WHERE change = 0 LIMIT 1) AS one`
 	unnumbered      = `SELECT id FROM pages WHERE change = 0 ORDER BY id LIMIT $1 /*skip*/`
 	numberPage      = `UPDATE pages SET change = $2 WHERE id = $1`

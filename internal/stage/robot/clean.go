@@ -2,6 +2,7 @@ package robot
 
 import (
 	"context"
+	"slices"
 	"sort"
 	"time"
 
@@ -56,6 +57,7 @@ func (r *Robot) cleanOnce(ctx context.Context) error {
 	sort.Slice(bodies, func(i, j int) bool { return bodies[i].Key < bodies[j].Key })
 	oldest := bodyKey(r.Store.Now().Add(-r.Config.KeepBodies.Or(time.Hour)), "")
 	fresh := bodyKey(r.Store.Now().Add(-time.Minute), "")
+	var gone []string
 	for _, b := range bodies {
 		tooMuch := total > r.Config.KeepBodiesSize.Or(1<<30)
 		if b.Key >= fresh || b.Key >= oldest && !tooMuch {
@@ -64,7 +66,29 @@ func (r *Robot) cleanOnce(ctx context.Context) error {
 		if err := r.Blobs.Delete(ctx, b.Key); err != nil {
 			return err
 		}
+		gone = append(gone, b.Key)
 		total -= b.Size
+	}
+	return r.unlist(ctx, gone)
+}
+
+// unlist takes bodies that were deleted out of the log for subscribers.
+func (r *Robot) unlist(ctx context.Context, gone []string) error {
+	for some := range slices.Chunk(gone, 500) {
+		err := r.Store.Write(ctx, func(tx *store.Tx) error {
+			if _, err := tx.NumberDownloads(); err != nil {
+				return err
+			}
+			for _, key := range some {
+				if err := tx.DropDownload(key); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

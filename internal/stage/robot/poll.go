@@ -232,6 +232,9 @@ func (r *Robot) pend(ctx context.Context, h *host, p *polled, a *client.Answer) 
 		if n == 1 {
 			tx.Emit(flow.FeedFetched.Encode(flow.Poll{Source: p.source, Origin: h.origin, Part: h.part, AsOf: p.asked}))
 		}
+		if err == nil && n == 1 && !same {
+			err = tx.Downloaded(store.Download{Kind: string(p.kind), Source: p.source, URL: p.url, Type: a.Type, ETag: a.ETag, Modified: a.Modified, Blob: key})
+		}
 		if err == nil && n == 1 && p.probe && !same && p.lies.IsZero() {
 			// It said for a day that nothing has changed.
 			_, err = tx.Exec(noteLies, p.source, store.Millis(tx.Now().Add(liesFor)))

@@ -198,7 +198,7 @@ CREATE INDEX pages_twin ON pages (twin) WHERE twin <> 0;
 
 -- How far pages has counted.
 CREATE TABLE counts (
-  name   TEXT PRIMARY KEY,               -- changes: the newest number given; forgotten: withdrawals up to it are gone
+  name   TEXT PRIMARY KEY,               -- changes, downloads: the newest number given; forgotten: withdrawals up to it are gone
   number BIGINT NOT NULL
 );
 
@@ -310,4 +310,29 @@ CREATE TABLE zones (
   name     TEXT PRIMARY KEY,
   off      BOOLEAN NOT NULL,
   switched BIGINT NOT NULL
+);
+
+-- Changed downloads, for those who subscribe to them. A row goes with its body.
+CREATE TABLE downloads (
+  blob     TEXT PRIMARY KEY,
+  number   BIGINT NOT NULL,              -- its place; 0 until somebody reads
+  kind     TEXT NOT NULL,                -- feed, catalog, picture
+  source   BIGINT NOT NULL,
+  url      TEXT NOT NULL,
+  type     TEXT NOT NULL,
+  etag     TEXT NOT NULL,
+  modified TEXT NOT NULL,
+  fetched  BIGINT NOT NULL
+);
+CREATE INDEX downloads_number ON downloads (number);
+
+-- Who gets them, and how far each has come. api writes.
+CREATE TABLE subscriptions (
+  name     TEXT PRIMARY KEY,
+  kinds    TEXT NOT NULL,                -- with commas between
+  position BIGINT NOT NULL,              -- the newest number that was acknowledged
+  lost     BIGINT NOT NULL DEFAULT 0,    -- how many were deleted before that
+  lost_to  BIGINT NOT NULL DEFAULT 0,    -- the newest one of them
+  added    BIGINT NOT NULL,
+  seen     BIGINT NOT NULL
 );

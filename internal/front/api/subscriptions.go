@@ -1,0 +1,283 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/web"
+	"github.com/courant-platform/courant/internal/port/blob"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// Subscription is a durable name under which a service gets downloads. Who reads
+// under the same name shares its position.
+type Subscription struct {
+	Name  string       `json:"name"`
+	Kinds []string     `json:"kinds"` // feed, catalog, picture
+	After int64        `json:"after"` // the newest number that was acknowledged
+	Added courant.Time `json:"added"`
+	Seen  courant.Time `json:"seen"` // when it asked or acknowledged last
+	Lag   int          `json:"lag"`  // downloads that wait for it
+	Lost  int64        `json:"lost"` // downloads that were deleted before it acknowledged them
+
+	lostTo int64
+}
+
+// Download is a changed download, whose bytes are at /api/v1/downloads/NUMBER/body.
+type Download struct {
+	Number    int64        `json:"number"`
+	Kind      string       `json:"kind"`
+	Source    string       `json:"source"` // its name; "" for a picture
+	URL       string       `json:"url"`    // after redirects
+	Type      string       `json:"type"`   // Content-Type, as the host says
+	ETag      string       `json:"etag"`
+	Modified  string       `json:"last_modified"`
+	FetchedAt courant.Time `json:"fetched_at"`
+}
+
+// Lost is the answer to who has not acknowledged downloads before their bodies were
+// deleted.
+type Lost struct {
+	web.Problem
+	Lost int64 `json:"lost"` // how many
+	Next int64 `json:"next"` // acknowledge this one to go on
+}
+
+var (
+	kinds            = []string{"feed", "catalog", "picture"}
+	subscriptionName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+)
+
+const downloadBatch = 100
+
+func (a *API) registerSubscriptions(mux *http.ServeMux) {
+	mux.HandleFunc("GET /api/v1/subscriptions", a.admin(a.subscriptions))
+	mux.HandleFunc("PUT /api/v1/subscriptions/{name}", a.admin(a.subscribe))
+	mux.HandleFunc("DELETE /api/v1/subscriptions/{name}", a.admin(a.unsubscribe))
+	mux.HandleFunc("GET /api/v1/subscriptions/{name}/downloads", a.admin(a.downloads))
+	mux.HandleFunc("POST /api/v1/subscriptions/{name}/ack", a.admin(a.acknowledge))
+	mux.HandleFunc("GET /api/v1/downloads/{number}/body", a.Guard(http.HandlerFunc(a.downloadBody)))
+}
+
+// subscribe makes a subscription, which begins with what comes from now on, or changes
+// the kinds of one.
+func (a *API) subscribe(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	name := r.PathValue("name")
+	var asked struct {
+		Kinds []string `json:"kinds"`
+	}
+	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<16)).Decode(&asked); err != nil {
+		return 0, nil, courant.Errorf(courant.Invalid, `the subscription: %w; write {"kinds":["feed"]}`, err)
+	}
+	if !subscriptionName.MatchString(name) {
+		return 0, nil, courant.Errorf(courant.Invalid, "a subscription is named by up to 64 small letters, digits, dots, dashes and underscores, not %q", name)
+	}
+	if len(asked.Kinds) == 0 {
+		asked.Kinds = []string{"feed"}
+	}
+	for _, k := range asked.Kinds {
+		if !slices.Contains(kinds, k) {
+			return 0, nil, courant.Errorf(courant.Invalid, "there are no downloads of kind %q: write %s", k, strings.Join(kinds, ", "))
+		}
+	}
+	var s Subscription
+	err := a.Store.Write(r.Context(), func(tx *store.Tx) error {
+		newest, err := tx.NumberDownloads()
+		if err != nil {
+			return err
+		}
+		now := tx.Now().UnixMilli()
+		if _, err := tx.Exec(putSubscription, name, strings.Join(asked.Kinds, ","), newest, now); err != nil {
+			return err
+		}
+		s, err = subscription(tx.Reader, name)
+		return err
+	})
+	return http.StatusOK, s, err
+}
+
+func subscription(q store.Reader, name string) (s Subscription, err error) {
+	err = s.scan(q.Row(readSubscription, name))
+	if store.NoRow(err) {
+		err = courant.Errorf(courant.NotFound, "there is no subscription %q: PUT /api/v1/subscriptions/%s makes one", name, name)
+	}
+	return s, err
+}
+
+func (s *Subscription) scan(rows interface{ Scan(...any) error }) error {
+	var list string
+	var added, seen int64
+	err := rows.Scan(&s.Name, &list, &s.After, &added, &seen, &s.Lost, &s.lostTo, &s.Lag)
+	s.Kinds, s.Added.Time, s.Seen.Time = strings.Split(list, ","), store.Time(added), store.Time(seen)
+	return err
+}
+
+func (a *API) subscriptions(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	out := []Subscription{}
+	err := a.Store.Read(r.Context(), func(q store.Reader) error {
+		return q.Rows(func(rows store.Rows) error {
+			var s Subscription
+			err := s.scan(rows)
+			out = append(out, s)
+			return err
+		}, listSubscriptions)
+	})
+	return http.StatusOK, out, err
+}
+
+func (a *API) unsubscribe(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	var s Subscription
+	err := a.Store.Write(r.Context(), func(tx *store.Tx) (err error) {
+		if s, err = subscription(tx.Reader, r.PathValue("name")); err == nil {
+			_, err = tx.Exec(dropSubscription, s.Name)
+		}
+		return err
+	})
+	return http.StatusOK, s, err
+}
+
+// downloads gives what comes after the acknowledged number, at once or when there is
+// something.
+func (a *API) downloads(w http.ResponseWriter, r *http.Request) (int, any, error) {
+	q := r.URL.Query()
+	limit, _, err := bounds(q.Get("limit"), "")
+	if err != nil {
+		return 0, nil, err
+	}
+	wait := time.Duration(0)
+	if text := q.Get("wait"); text != "" {
+		if wait, err = waitOf(text); err != nil {
+			return 0, nil, courant.Errorf(courant.Invalid, "wait: %q is no time from 0 to %s, such as 30s", text, longestWait)
+		}
+		if a.waiting.Add(1) > mostWaiting {
+			err = courant.Errorf(courant.Busy, "%d clients wait already", mostWaiting)
+		}
+		defer a.waiting.Add(-1)
+	}
+	out := []Download{}
+	for end := time.Now().Add(wait); err == nil; {
+		heard := a.fetched.Heard()
+		if out, err = a.nextDownloads(r.Context(), r.PathValue("name"), limit); err != nil || len(out) > 0 {
+			break
+		}
+		if left := time.Until(end); left <= 0 || a.fetched.Closed() || !a.pause(r, heard, min(left, lookEvery)) {
+			break
+		}
+	}
+	if lost := (*lostError)(nil); errors.As(err, &lost) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		return http.StatusGone, lost.answer(), nil
+	}
+	return http.StatusOK, struct {
+		Downloads []Download `json:"downloads"`
+	}{out}, err
+}
+
+// lostError says that downloads were deleted before they were acknowledged.
+type lostError struct{ lost, to int64 }
+
+func (l *lostError) Error() string {
+	return fmt.Sprintf("%d downloads were deleted before they were acknowledged, for bodies are kept for robot.keep_bodies and up to robot.keep_bodies_size; acknowledge %d to go on", l.lost, l.to)
+}
+
+func (l *lostError) answer() Lost {
+	return Lost{Problem: web.Problem{Title: http.StatusText(http.StatusGone), Status: http.StatusGone, Detail: l.Error()}, Lost: l.lost, Next: l.to}
+}
+
+func (a *API) nextDownloads(ctx context.Context, name string, limit int) (out []Download, err error) {
+	err = a.Store.Write(ctx, func(tx *store.Tx) error {
+		out = []Download{}
+		if _, err := tx.NumberDownloads(); err != nil {
+			return err
+		}
+		s, err := subscription(tx.Reader, name)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(seenSubscription, name, tx.Now().UnixMilli()); err != nil {
+			return err
+		}
+		if s.lostTo > s.After {
+			return &lostError{s.Lost, s.lostTo}
+		}
+		return tx.Rows(func(rows store.Rows) error {
+			var d Download
+			var fetched int64
+			err := rows.Scan(&d.Number, &d.Kind, &d.Source, &d.URL, &d.Type, &d.ETag, &d.Modified, &fetched)
+			d.FetchedAt.Time = store.Time(fetched)
+			out = append(out, d)
+			return err
+		}, downloadsAfter, s.After, strings.Join(s.Kinds, ","), min(limit, downloadBatch))
+	})
+	return out, err
+}
+
+// acknowledge moves the position of a subscription on.
+func (a *API) acknowledge(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	var asked struct {
+		Number int64 `json:"number"`
+	}
+	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<10)).Decode(&asked); err != nil {
+		return 0, nil, courant.Errorf(courant.Invalid, `the acknowledgement: %w; write {"number":5}`, err)
+	}
+	var s Subscription
+	err := a.Store.Write(r.Context(), func(tx *store.Tx) error {
+		newest, err := tx.NumberDownloads()
+		if err == nil {
+			s, err = subscription(tx.Reader, r.PathValue("name"))
+		}
+		switch {
+		case err != nil:
+			return err
+		case asked.Number > newest:
+			return courant.Errorf(courant.Invalid, "there is no download %d yet; the newest is %d", asked.Number, newest)
+		}
+		if _, err := tx.Exec(ackSubscription, s.Name, asked.Number, tx.Now().UnixMilli()); err != nil {
+			return err
+		}
+		s, err = subscription(tx.Reader, s.Name)
+		return err
+	})
+	return http.StatusOK, s, err
+}
+
+// downloadBody gives the bytes that parse reads. They are whatever a host sent.
+func (a *API) downloadBody(w http.ResponseWriter, r *http.Request) {
+	number, err := strconv.ParseInt(r.PathValue("number"), 10, 64)
+	var key, kind string
+	if err != nil || number <= 0 {
+		err = courant.Errorf(courant.Invalid, "%q is no number of a download", r.PathValue("number"))
+	} else {
+		err = a.Store.Read(r.Context(), func(q store.Reader) error { return q.Row(bodyOfDownload, number).Scan(&key, &kind) })
+	}
+	var f blob.File
+	if err == nil {
+		f, err = a.Blobs.OpenCached(r.Context(), key)
+	}
+	if store.NoRow(err) || blob.Missing(err) {
+		err = courant.Errorf(courant.NotFound, "there is no download %d, or it is not kept any more", number)
+	}
+	if err != nil {
+		web.Fail(w, r, a.Log, err)
+		return
+	}
+	defer f.Close()
+	h := w.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Courant-Content-Type", kind)
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Disposition", "attachment")
+	h.Set("Content-Length", strconv.FormatInt(f.Info().Size, 10))
+	io.Copy(w, f) // the client may have gone
+}
