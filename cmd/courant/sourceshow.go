@@ -91,8 +91,9 @@ func showSource(s api.SourceState) error {
 	if s.Kind == courant.KindFile {
 		fmt.Printf("  imported  %s\n  changed   %s\n  next      never asked: courant import FILE --source %s\n", short(s.Checked), short(s.Changed), s.Name)
 	} else {
-		fmt.Printf("  checked   %s, answered %d\n  changed   %s\n  next      %s, every %s\n", short(s.Checked), s.Status, short(s.Changed), short(s.Due), s.Interval)
+		fmt.Printf("  checked   %s, answered %d\n  changed   %s\n  next      %s, every %s%s\n", short(s.Checked), s.Status, short(s.Changed), short(s.Due), s.Interval, why(s.Hub))
 	}
+	showHub(s.Hub)
 	if s.ETag != "" || s.Modified != "" {
 		fmt.Printf("  validators %s %s\n", printable(s.ETag), printable(s.Modified))
 	}
@@ -112,4 +113,29 @@ func showSource(s api.SourceState) error {
 		fmt.Printf("  and %d more warnings\n", r.More)
 	}
 	return nil
+}
+
+// why gives the reason for an interval that is longer than the source's rhythm.
+func why(h *api.HubState) string {
+	if h == nil || !h.Announces {
+		return ""
+	}
+	return ", since its hub tells the news"
+}
+
+func showHub(h *api.HubState) {
+	if h == nil {
+		return
+	}
+	fmt.Printf("  hub       %s, %s", printable(h.URL), h.State)
+	if !h.Until.IsZero() {
+		fmt.Printf(" until %s", short(h.Until))
+	}
+	if !h.Pinged.IsZero() {
+		fmt.Printf(", last ping %s", short(h.Pinged))
+	}
+	fmt.Println()
+	if h.Problem != "" {
+		fmt.Printf("  no hub    %s\n", printable(h.Problem))
+	}
 }

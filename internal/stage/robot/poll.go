@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/courant-platform/courant"
@@ -205,8 +206,10 @@ func (r *Robot) pend(ctx context.Context, h *host, p polled, a *client.Answer) {
 			return
 		}
 	}
+	links := websubLinks(a.Header, p.url)
 	r.writeFor(ctx, h, p.url, func(tx *store.Tx) error {
-		n, err := tx.Exec(pendPoll, p.source, p.asked, tx.Now().UnixMilli(), a.Status, key, p.url, a.Type, a.ETag, a.Modified, digest, a.Raw)
+		n, err := tx.Exec(pendPoll, p.source, p.asked, tx.Now().UnixMilli(), a.Status, key, p.url, a.Type, a.ETag, a.Modified, digest, a.Raw,
+			strings.Join(links.hubs, " "), links.self)
 		if n == 1 {
 			tx.Emit(flow.FeedFetched.Encode(flow.Poll{Source: p.source, Origin: h.origin, Part: h.part, AsOf: p.asked}))
 		}

@@ -28,7 +28,7 @@ const (
 	forgetValidators = `UPDATE polls SET etag = '', modified = '' WHERE source = $1 AND etag = $2 AND modified = $3`
 	pendPoll         = `UPDATE polls SET answered = $2, checked = $3, status = $4, problem = '', failures = 0, pending = $2,
 		pending_blob = $5, pending_url = $6, pending_type = $7, pending_etag = $8, pending_changed = $9, pending_body = $10,
-		pending_raw = $11
+		pending_raw = $11, pending_hubs = $12, pending_self = $13
 		WHERE source = $1 AND answered < $2`
 
 	readFetch   = `SELECT url, kind, attempts FROM fetches WHERE hash = $1 AND answered = 0`

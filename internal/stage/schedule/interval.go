@@ -1,6 +1,10 @@
 package schedule
 
-import "time"
+import (
+	"time"
+
+	"github.com/courant-platform/courant"
+)
 
 // history is what is known of a source when its next poll is planned.
 type history struct {
@@ -9,11 +13,13 @@ type history struct {
 	TTL      time.Duration // the source's own wish; 0 for none
 	Failures int           // in a row
 	Every    time.Duration // as people set it; 0 to follow the source
+	Pinged   time.Time     // newest ping of a hub whose lease has not ended; zero if none
 }
 
 // Interval is how long to wait until the next poll: a quarter of the source's
 // usual time between changes, longer while it is quiet or fails, never more
-// often than it wishes, and always between the bounds.
+// often than it wishes, and always between the bounds. A source whose hub tells
+// its news is asked rarely: only to see that it does.
 func (c Config) interval(h history, now time.Time) time.Duration {
 	low, high := c.bounds()
 	if h.Every > 0 {
@@ -30,8 +36,14 @@ func (c Config) interval(h history, now time.Time) time.Duration {
 	for range min(h.Failures, 8) {
 		d *= 2
 	}
+	if courant.Announced(h.Changed, h.Pinged) {
+		d = max(d, announced)
+	}
 	return min(d, high)
 }
+
+// announced is the least interval of a source whose hub tells its news.
+const announced = time.Hour
 
 // bounds are the shortest and the longest interval.
 func (c Config) bounds() (low, high time.Duration) {

@@ -8,10 +8,12 @@ import (
 )
 
 const (
-	columns = `source, origin, part, due, spacing, asked, asked > answered OR pending > parsed, changed, rhythm, ttl, failures, every`
+	// $1 is the time now. A subscription counts while it lives: pinged, else 0.
+	columns = `source, origin, part, due, spacing, asked, asked > answered OR pending > parsed, changed, rhythm, ttl, failures, every,
+		COALESCE((SELECT MAX(pinged) FROM websub WHERE websub.source = polls.source AND state = 'active' AND until > $1), 0)`
 
 	duePolls = `SELECT ` + columns + ` FROM polls WHERE due <= $1 ORDER BY due LIMIT $2 /*skip*/`
-	onePoll  = `SELECT ` + columns + ` FROM polls WHERE source = $1 AND every >= 0 /*lock*/`
+	onePoll  = `SELECT ` + columns + ` FROM polls WHERE source = $2 AND every >= 0 /*lock*/`
 	planPoll = `UPDATE polls SET due = $2, spacing = $3, asked = $4 WHERE source = $1`
 	lastDue  = `SELECT due FROM polls WHERE every = 0 ORDER BY due DESC LIMIT 1`
 	healDue  = `UPDATE polls SET due = $2 WHERE due > $1 AND every = 0`
@@ -28,13 +30,14 @@ type dueSource struct {
 }
 
 func (d *dueSource) scan(rows interface{ Scan(...any) error }) error {
-	var due, spacing, changed, rhythm, ttl, every int64
+	var due, spacing, changed, rhythm, ttl, every, pinged int64
 	err := rows.Scan(&d.poll.Source, &d.poll.Origin, &d.poll.Part, &due, &spacing, &d.poll.AsOf, &d.outstanding,
-		&changed, &rhythm, &ttl, &d.history.Failures, &every)
+		&changed, &rhythm, &ttl, &d.history.Failures, &every, &pinged)
 	d.due, d.spacing = store.Time(due), time.Duration(spacing)*time.Millisecond
 	d.history.Every = time.Duration(every) * time.Millisecond
 	d.history.Changed = store.Time(changed)
 	d.history.Rhythm = time.Duration(rhythm) * time.Millisecond
+	d.history.Pinged = store.Time(pinged)
 	d.history.TTL = time.Duration(ttl) * time.Millisecond
 	return err
 }
@@ -50,6 +53,6 @@ func dueSources(tx *store.Tx) (due []dueSource, err error) {
 }
 
 func oneSource(tx *store.Tx, id int64) (d dueSource, err error) {
-	err = d.scan(tx.Row(onePoll, id))
+	err = d.scan(tx.Row(onePoll, tx.Now().UnixMilli(), id))
 	return d, err
 }

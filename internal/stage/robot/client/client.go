@@ -116,9 +116,13 @@ func (c *Client) Proxied() bool { return len(c.proxies) > 0 }
 // Close gives idle connections up.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
+func addrPort(a netip.Addr, u *url.URL) netip.AddrPort {
+	return netip.AddrPortFrom(a, uint16(portOf(u)))
+}
+
 // choose is the proxy for a request; an exempt address is asked directly.
 func (c *Client) choose(r *http.Request) (*url.URL, error) {
-	if a, ok := literal(r.URL.Hostname()); ok && c.config.Guard.Exempts(netip.AddrPortFrom(a, uint16(portOf(r.URL)))) {
+	if a, ok := literal(r.URL.Hostname()); ok && c.config.Guard.Exempts(addrPort(a, r.URL)) {
 		return nil, nil
 	}
 	return c.proxy(r.URL)
@@ -138,29 +142,40 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 // Get asks once. An answer of any status is no error; an answer that was cut
 // off, was too large or could not be decoded is one.
 func (c *Client) Get(ctx context.Context, r Request) (*Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, or(c.config.Timeout, time.Minute))
+	ctx, cancel := context.WithTimeout(ctx, c.timeout())
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
 	if err != nil {
 		return nil, courant.Errorf(courant.Invalid, "address %q: %w", r.URL, err)
 	}
-	if err := c.config.Guard.URL(req.URL); err != nil {
+	c.headers(req, r)
+	resp, a, err := c.send(req)
+	if err != nil {
 		return nil, err
 	}
-	c.headers(req, r)
-	start := time.Now()
-	resp, err := c.transport.RoundTrip(req)
-	if err != nil {
-		return nil, explain(err)
-	}
 	defer resp.Body.Close()
-	a := answer(resp)
-	a.Latency = time.Since(start)
 	if resp.StatusCode == http.StatusOK {
 		return a, explain(c.read(resp, r, a))
 	}
 	drain(resp)
 	return a, nil
+}
+
+func (c *Client) timeout() time.Duration { return or(c.config.Timeout, time.Minute) }
+
+// send sends a request that the guard lets through. The caller closes the body.
+func (c *Client) send(req *http.Request) (*http.Response, *Answer, error) {
+	if err := c.config.Guard.URL(req.URL); err != nil {
+		return nil, nil, err
+	}
+	start := time.Now()
+	resp, err := c.transport.RoundTrip(req)
+	if err != nil {
+		return nil, nil, explain(err)
+	}
+	a := answer(resp)
+	a.Latency = time.Since(start)
+	return resp, a, nil
 }
 
 // MaxValidator is the longest validator that is kept and sent back: servers refuse
