@@ -91,7 +91,7 @@ func showSource(s api.SourceState) error {
 	if s.Kind == courant.KindFile {
 		fmt.Printf("  imported  %s\n  changed   %s\n  next      never asked: courant import FILE --source %s\n", short(s.Checked), short(s.Changed), s.Name)
 	} else {
-		fmt.Printf("  checked   %s, answered %d\n  changed   %s\n  next      %s, every %s%s\n", short(s.Checked), s.Status, short(s.Changed), short(s.Due), s.Interval, why(s.Hub))
+		fmt.Printf("  checked   %s, answered %d\n  changed   %s\n  next      %s, every %s%s\n", short(s.Checked), s.Status, short(s.Changed), short(s.Due), s.Interval, why(s))
 	}
 	showHub(s.Hub)
 	if s.ETag != "" || s.Modified != "" {
@@ -116,8 +116,9 @@ func showSource(s api.SourceState) error {
 }
 
 // why gives the reason for an interval that is longer than the source's rhythm.
-func why(h *api.HubState) string {
-	if h == nil || !h.Announces {
+func why(s api.SourceState) string {
+	every, err := time.ParseDuration(s.Interval)
+	if s.Hub == nil || !s.Hub.Announces || err != nil || every < time.Hour {
 		return ""
 	}
 	return ", since its hub tells the news"

@@ -68,7 +68,7 @@ type WebSub struct {
 // feeds name and no bell announced; how many deliveries are taken in at once.
 const (
 	short      = 50 * time.Millisecond
-	long       = time.Second
+	long       = 5 * time.Second
 	sweepEvery = 30 * time.Second
 	mostBodies = 16
 )
