@@ -145,33 +145,27 @@ func (w *WebSub) pend(ctx context.Context, s subscription, p polled, body, diges
 
 // owe notes that the source is to be asked for what a ping announced.
 func (w *WebSub) owe(ctx context.Context, s subscription) error {
-	err := w.Store.Write(ctx, func(tx *store.Tx) error {
-		_, err := tx.Exec(noteOwed, s.id, tx.Now().UnixMilli())
-		return err
+	return w.Store.Write(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Exec(noteOwed, s.id, tx.Now().UnixMilli()); err != nil {
+			return err
+		}
+		return w.bring(tx)
 	})
-	if err != nil {
-		return err
-	}
-	return w.settle(ctx)
 }
 
 // settle brings the next poll forward of sources of which a ping told news, to
 // no earlier than the least interval after the last one. A ping is owed until
 // the source has been asked since: what is outstanding now may be older.
 func (w *WebSub) settle(ctx context.Context) error {
-	var one int
-	err := w.Store.Read(ctx, func(r store.Reader) error { return r.Row(anyOwed).Scan(&one) })
-	if store.NoRow(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
 	return w.Store.Write(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Exec(settleOwed); err != nil {
 			return err
 		}
-		_, err := tx.Exec(bringOwed, tx.Now().UnixMilli(), w.MinInterval.Milliseconds())
-		return err
+		return w.bring(tx)
 	})
+}
+
+func (w *WebSub) bring(tx *store.Tx) error {
+	_, err := tx.Exec(bringOwed, tx.Now().UnixMilli(), w.MinInterval.Milliseconds())
+	return err
 }

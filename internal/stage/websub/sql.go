@@ -13,7 +13,7 @@ const (
 	dueHubs = `SELECT DISTINCT hub FROM websub WHERE due <= $1 LIMIT 1000`
 	dueRow  = `SELECT ` + columns + `, COALESCE((SELECT hubs FROM polls WHERE polls.source = websub.source), '') FROM websub
 		WHERE hub = $1 AND due <= $2 ORDER BY due LIMIT 1 /*skip*/`
-	nextDue    = `SELECT due FROM websub ORDER BY due LIMIT 1`
+	whatIsDue  = `SELECT COALESCE((SELECT MIN(due) FROM websub), 0), (SELECT COUNT(*) FROM websub WHERE owed > 0)`
 	byID       = `SELECT ` + columns + `, '' FROM websub WHERE id = $1`
 	lockRow    = `SELECT ` + columns + `, '' FROM websub WHERE id = $1 /*lock*/`
 	countState = `SELECT state, COUNT(*) FROM websub GROUP BY state`
@@ -50,7 +50,6 @@ const (
 		pending_changed = modified, pending_body = $7, pending_raw = NULL, pending_hubs = hubs, pending_self = self
 		WHERE source = $1 AND asked = $2 AND asked <= answered AND pending <= parsed`
 
-	anyOwed    = `SELECT 1 FROM websub WHERE owed > 0 LIMIT 1`
 	settleOwed = `UPDATE websub SET owed = 0 WHERE owed > 0
 		AND NOT EXISTS (SELECT 1 FROM polls WHERE polls.source = websub.source AND polls.asked <= websub.owed)`
 	bringOwed = `UPDATE polls SET due = CASE WHEN asked + $2 > $1 THEN asked + $2 ELSE $1 END

@@ -133,9 +133,9 @@ func (w *WebSub) Run(ctx context.Context) error {
 			swept = time.Now()
 			w.note(ctx, "what feeds name waits for the next sweep", w.sweep(ctx))
 		}
-		w.note(ctx, "pings wait for the next turn", w.settle(ctx))
-		w.note(ctx, "hubs wait for the next turn", w.turn(ctx, &running))
-		timer.Reset(w.sleep(ctx))
+		wait, err := w.look(ctx, &running)
+		w.note(ctx, "hubs wait for the next turn", err)
+		timer.Reset(wait)
 	}
 }
 
@@ -145,18 +145,22 @@ func (w *WebSub) note(ctx context.Context, what string, err error) {
 	}
 }
 
-// sleep is the time until a hub is to be asked, within bounds.
-func (w *WebSub) sleep(ctx context.Context) time.Duration {
-	var due int64
-	err := w.Store.Read(ctx, func(r store.Reader) error { return r.Row(nextDue).Scan(&due) })
-	if err != nil {
-		return long
+// look does what is due and returns the time until something else is, within
+// bounds.
+func (w *WebSub) look(ctx context.Context, running *sync.WaitGroup) (wait time.Duration, err error) {
+	var due, owed int64
+	err = w.Store.Read(ctx, func(r store.Reader) error { return r.Row(whatIsDue).Scan(&due, &owed) })
+	if err == nil && owed > 0 {
+		err = w.settle(ctx)
 	}
 	left := store.Time(due).Sub(w.Store.Now())
-	if left <= 0 { // its hub is being asked, or rests
-		return long
+	if due == 0 || err != nil {
+		return long, err
 	}
-	return min(max(left, short), long)
+	if left <= 0 {
+		return long, w.turn(ctx, running)
+	}
+	return min(max(left, short), long), nil
 }
 
 // sweep compares what all feeds name with what is subscribed to, and counts.

@@ -107,6 +107,13 @@ func (w *world) post(_ context.Context, address string, form url.Values) (websub
 	return w.answer(r)
 }
 
+// script has hubs answer in another way.
+func (w *world) script(answer func(request) (websub.Reply, error)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answer = answer
+}
+
 // requests are those that hubs got so far.
 func (w *world) requests() []request {
 	w.mu.Lock()
@@ -198,11 +205,11 @@ func (w *world) verify(callback string, params ...string) *httptest.ResponseReco
 	return w.call(httptest.NewRequestWithContext(w.t.Context(), http.MethodGet, callback+"?"+q.Encode(), nil))
 }
 
-// subscribe brings the newest request to its end, with a lease of a day.
+// subscribe brings the newest request to its end, with a lease of six hours.
 func (w *world) subscribe() request {
 	w.t.Helper()
 	r := w.last()
-	got := w.verify(r.callback(), "mode", "subscribe", "topic", r.form.Get("hub.topic"), "challenge", "c1", "lease_seconds", "86400")
+	got := w.verify(r.callback(), "mode", "subscribe", "topic", r.form.Get("hub.topic"), "challenge", "c1", "lease_seconds", "21600")
 	if got.Code != http.StatusOK || got.Body.String() != "c1" {
 		w.t.Fatalf("the challenge was answered %d %q", got.Code, got.Body)
 	}
