@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/courant-platform/courant/internal/flow"
 	"github.com/courant-platform/courant/internal/kit/web"
@@ -21,6 +22,13 @@ const (
 	pingAsked   = "asked"   // the source is asked for its news
 	pingForged  = "forged"  // its signature is wrong: it changes nothing
 	pingUnknown = "unknown" // nobody has asked for it
+)
+
+// Bounds of what one hub can take of us: a source's bodies are read so far apart,
+// and one at a time, each within the time that it takes to arrive.
+const (
+	pingGap = time.Second
+	slowest = 20 * time.Second
 )
 
 // ping takes a content distribution (W3C WebSub section 7). A forged one is
@@ -54,13 +62,20 @@ func (w *WebSub) count(result string) {
 
 // take reads a ping and does what it is good for.
 func (w *WebSub) take(out http.ResponseWriter, r *http.Request, s subscription) (result string, err error) {
+	ctx := context.WithoutCancel(r.Context()) // what was taken in is kept, though the hub has gone
+	if _, busy := w.taking.LoadOrStore(s.id, true); busy {
+		return pingAsked, w.owe(ctx, s)
+	}
+	defer w.taking.Delete(s.id)
 	select {
 	case w.slots <- struct{}{}:
 		defer func() { <-w.slots }()
 	case <-r.Context().Done():
 		return "", r.Context().Err()
 	}
-	ctx := context.WithoutCancel(r.Context()) // what was taken in is kept, though the hub has gone
+	if err := http.NewResponseController(out).SetReadDeadline(time.Now().Add(slowest)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return "", err
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(out, r.Body, w.MaxFeed))
 	var large *http.MaxBytesError
 	if err != nil && !errors.As(err, &large) {
@@ -92,8 +107,9 @@ func (w *WebSub) polled(ctx context.Context, source int64) (p polled, err error)
 }
 
 // deliver has parse read the body as if the source had been asked for it, unless
-// it is the same as before, or an answer of the source is outstanding: that may
-// be newer or older, so the source is asked once more after it.
+// it is the same as before, or it comes too soon after another, or an answer of
+// the source is outstanding: that may be newer or older. Then the source is asked
+// once more.
 func (w *WebSub) deliver(ctx context.Context, s subscription, body []byte, kind string) (result string, err error) {
 	p, err := w.polled(ctx, s.source)
 	if store.NoRow(err) {
@@ -110,7 +126,7 @@ func (w *WebSub) deliver(ctx context.Context, s subscription, body []byte, kind 
 			return err
 		})
 	}
-	if p.outstanding {
+	if p.outstanding || w.Store.Now().UnixMilli()-p.poll.AsOf < pingGap.Milliseconds() {
 		return pingAsked, w.owe(ctx, s)
 	}
 	kept, err := w.pend(ctx, s, p, body, digest, kind)

@@ -37,6 +37,7 @@ func TestASignedPingIsADownload(t *testing.T) {
 		w.source(1, topic, hub, topic)
 		w.exec(`INSERT INTO websub (id, source, hub, topic, secret, state, asked, verified, until, due) VALUES ('id', 1, $1, $2, 'key', 'active', 1, 1, $3, $3)`,
 			hub, topic, int64(1)<<50)
+		w.exec(`UPDATE polls SET asked = asked - 5000, answered = answered - 5000`)
 		before := w.poll()
 		r := request{form: map[string][]string{"hub.secret": {"key"}}}
 		if code := w.ping("/websub/id", "<feed/>", r.signed("<feed/>")); code != 202 {
@@ -77,6 +78,34 @@ func TestEverySignatureMethodIsKnown(t *testing.T) {
 				t.Errorf("%s is not known", method)
 			}
 			w.read()
+			w.wait(time.Second)
+		}
+	})
+}
+
+func TestPingsAreReadASecondApart(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.source(1, topic, hub, topic)
+		w.wait(2 * time.Second)
+		r := w.subscribe()
+		pinged := func(body string) bool {
+			before := w.poll().pending
+			w.ping(r.callback(), body, r.signed(body))
+			defer w.read()
+			return w.poll().pending > before
+		}
+		first := pinged("one")
+		w.wait(900 * time.Millisecond)
+		if second := pinged("two"); !first || second || !w.subscription(1).owed {
+			t.Errorf("the first was read: %v, the second: %v", first, second)
+		}
+		w.wait(200 * time.Millisecond)
+		if !pinged("three") {
+			t.Error("the third was not read")
+		}
+		w.wait(6 * time.Second)
+		if w.subscription(1).owed {
+			t.Error("the third told what the second did")
 		}
 	})
 }

@@ -58,10 +58,12 @@ type WebSub struct {
 
 	start sync.Once
 	wake  chan struct{}
-	slots chan struct{} // of bodies that are in memory at once
 	mu    sync.Mutex
 	busy  map[string]bool      // hubs that are being asked
 	rest  map[string]time.Time // hubs that failed, and until when they are left alone
+
+	slots  chan struct{} // of bodies that are in memory at once
+	taking sync.Map      // subscriptions of which a body is being taken in
 }
 
 // How often is looked for what is due, at least and at most; how often for what
