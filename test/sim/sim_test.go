@@ -80,7 +80,7 @@ func simulate(t *testing.T, seed uint64, f faults) {
 	defer web.serve(w)()
 	addSources(t, db, log)
 
-	p := process{seed: seed * 1000, db: db, blobs: blob.Bucket{Driver: &memory.Memory{}}, web: web, faults: f, gap: w.gap, log: log}
+	p := process{seed: seed * 1000, db: db, blobs: blob.Bucket{Driver: &memory.Memory{}}, web: web, hub: &w.hub, faults: f, gap: w.gap, log: log}
 	published := make(chan struct{})
 	go func() {
 		defer close(published)
@@ -94,7 +94,8 @@ func simulate(t *testing.T, seed uint64, f faults) {
 	if _, err := p.run(calm); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d lives, faults %+v, %d articles", lives, f, len(w.articles))
+	w.hub.pushes.Wait()
+	t.Logf("%d lives, faults %+v, %d articles, %d deliveries of a hub", lives, f, len(w.articles), w.hub.delivered)
 	judge(t, w, db, log)
 }
 

@@ -25,6 +25,7 @@ type polled struct {
 	url            string
 	etag, modified string
 	body, raw      []byte // digests of what was read last, unpacked and as it came
+	pushed         bool   // what was read last came from a hub: the validators are those of what was polled before
 	asked          int64
 	kind           courant.SourceKind
 	key            string // of a catalogue's body, which is kept as it comes
@@ -36,7 +37,7 @@ func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 	now := time.Now()
 	p := polled{source: t.source}
 	err := r.Store.Read(ctx, func(q store.Reader) error {
-		return q.Row(readPoll, t.source).Scan(&p.url, &p.etag, &p.modified, &p.body, &p.raw, &p.asked, &p.kind)
+		return q.Row(readPoll, t.source).Scan(&p.url, &p.etag, &p.modified, &p.body, &p.raw, &p.pushed, &p.asked, &p.kind)
 	})
 	if err != nil { // answered meanwhile, or unreadable: the sweep finds it again
 		return now, nil
@@ -55,6 +56,8 @@ func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 		r.answerPoll(ctx, h, p, statusOf(a), why)
 	case a.Location != "":
 		return r.redirect(ctx, h, p, t, a, next)
+	case a.Status == http.StatusNotModified && p.pushed && p.etag+p.modified != "" && t.hops < maxHops:
+		return r.askWhole(ctx, h, p, t, next)
 	case a.Status == http.StatusNotModified:
 		r.answerPoll(ctx, h, p, a.Status, "")
 	case a.Status == http.StatusOK:
@@ -79,6 +82,15 @@ func (r *Robot) request(ctx context.Context, p *polled) client.Request {
 		}
 	}
 	return q
+}
+
+// askWhole asks once more without validators. The source is as it was before a
+// hub delivered something: so the hub was late, or the source took it back.
+func (r *Robot) askWhole(ctx context.Context, h *host, p polled, t task, next time.Time) (time.Time, *task) {
+	r.forget(ctx, h, p)
+	t.hops++
+	t.url = p.url
+	return next, &t
 }
 
 func statusOf(a *client.Answer) int {

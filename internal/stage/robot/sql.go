@@ -19,7 +19,8 @@ const (
 	blockHost = `INSERT INTO hosts (origin, part, allowed, failures, reason) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (origin) DO UPDATE SET allowed = excluded.allowed, failures = excluded.failures, reason = excluded.reason`
 
-	readPoll = `SELECT p.url, p.etag, p.modified, p.body, p.raw, p.asked, COALESCE(s.kind, 'feed') FROM polls p LEFT JOIN sources s ON s.id = p.source
+	readPoll = `SELECT p.url, p.etag, p.modified, p.body, p.raw, COALESCE(LENGTH(p.raw) = 0, FALSE), p.asked, COALESCE(s.kind, 'feed')
+		FROM polls p LEFT JOIN sources s ON s.id = p.source
 		WHERE p.source = $1 AND p.asked > p.answered AND p.pending <= p.parsed`
 	answerPoll = `UPDATE polls SET answered = $2, checked = $3, status = $4, problem = $5,
 		failures = CASE WHEN $5 = '' THEN 0 ELSE failures + 1 END

@@ -44,10 +44,10 @@ const (
 	readPoll = `SELECT p.origin, p.part, p.asked, p.asked > p.answered OR p.pending > p.parsed, p.body, CASE WHEN p.pending > p.parsed THEN p.pending_body END
 		FROM polls p JOIN sources s ON s.id = p.source WHERE p.source = $1 AND s.kind = 'feed'`
 	// The validators stay those of what was polled last: the body has none of its
-	// own. What failed at the source's server has not been put right by a hub.
+	// own, which robot knows by the empty pending_raw. What failed at the source's server has not been put right by a hub.
 	pendPing = `UPDATE polls SET asked = $3, answered = $3, checked = $4, pending = $3, pending_blob = $5,
 		pending_url = CASE WHEN pending_url = '' THEN url ELSE pending_url END, pending_type = $6, pending_etag = etag,
-		pending_changed = modified, pending_body = $7, pending_raw = NULL, pending_hubs = hubs, pending_self = self
+		pending_changed = modified, pending_body = $7, pending_raw = '', pending_hubs = hubs, pending_self = self
 		WHERE source = $1 AND asked = $2 AND asked <= answered AND pending <= parsed`
 
 	settleOwed = `UPDATE websub SET owed = 0 WHERE owed > 0

@@ -44,7 +44,7 @@ CREATE TABLE polls (
   etag            TEXT NOT NULL DEFAULT '',   -- parse: validators of what was read last
   modified        TEXT NOT NULL DEFAULT '',
   body            BYTEA,                      -- parse: digest of the bytes read last, unpacked
-  raw             BYTEA,                      -- parse: digest of them as they came
+  raw             BYTEA,                      -- parse: digest of them as they came; empty if a hub delivered them
   changed         BIGINT NOT NULL DEFAULT 0,  -- parse: when something new was found last
   rhythm          BIGINT NOT NULL DEFAULT 0,  -- parse: usual time between changes, ms
   ttl             BIGINT NOT NULL DEFAULT 0,  -- parse: the feed's own wish, ms
