@@ -1,12 +1,17 @@
 package websub_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/port/store/storetest"
 	"github.com/courant-platform/courant/internal/stage/websub"
 )
 
@@ -333,4 +338,67 @@ func TestATopicIsOnTheHostThatWasAsked(t *testing.T) {
 			}
 		})
 	}
+}
+
+// until waits in real time.
+func (w *world) until(what string, ok func() bool) {
+	w.t.Helper()
+	deadline := time.After(20 * time.Second)
+	for !ok() {
+		select {
+		case <-deadline:
+			w.t.Fatalf("in vain: %s", what)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func TestALifeOfASubscriptionOnEveryStore(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		w := newWorld(t, s)
+		w.source(1, topic, hub, topic)
+		w.run()
+		w.until("the hub is asked", func() bool { return len(w.requests()) == 1 })
+		w.subscribe()
+		w.exec(`UPDATE websub SET due = 1`)
+		w.until("it is asked to renew", func() bool { return len(w.requests()) == 2 })
+		r := w.subscribe()
+		w.ping(r.callback(), "x", "")
+		if s := w.subscription(1); s.state != "active" || !s.pinged || !s.owed {
+			t.Errorf("%+v", s)
+		}
+		w.exec(`DELETE FROM polls`)
+		w.stop()
+		w.run() // sweeps at its start
+		w.until("the hub is left", func() bool { return w.last().form.Get("hub.mode") == "unsubscribe" })
+		w.verify(r.callback(), "mode", "unsubscribe", "topic", topic, "challenge", "c")
+		if n := w.count(`SELECT COUNT(*) FROM websub`); n != 0 {
+			t.Errorf("%d rows are left", n)
+		}
+		w.stop()
+	})
+}
+
+func TestTwoProcessesAskAHubOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		w := newWorld(t, s)
+		w.websub.Config.Gap = 1
+		for i := range int64(40) {
+			address := fmt.Sprint(topic, i)
+			w.source(i+1, address, hub, address)
+		}
+		other := newWorld(t, s).websub
+		other.Post, other.Config.Gap = w.post, 1
+		w.run()
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { other.Run(ctx) })
+		w.until("all are asked for", func() bool { return w.count(`SELECT COUNT(*) FROM websub WHERE asked > 0`) == 40 })
+		w.stop()
+		cancel()
+		running.Wait()
+		if n := len(w.requests()); n != 40 {
+			t.Errorf("%d requests for 40 feeds", n)
+		}
+	})
 }
