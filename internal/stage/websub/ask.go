@@ -23,12 +23,12 @@ const (
 	mostLease    = 30 * 24 * time.Hour
 	firstBackOff = time.Minute
 	mostBackOff  = 6 * time.Hour
-	leaveTries   = 5                // requests to end a subscription
-	hubRests     = time.Minute      // after no answer
-	noAddress    = 10 * time.Minute // until it is looked again whether there is a callback
-	mostHops     = 3                // redirects of a hub
-	inFlight     = time.Hour        // how long the previous secret is good after a new one was taken
-	mostProblem  = 300              // bytes of a hub's text that are kept
+	leaveTries   = 5           // requests to end a subscription
+	hubRests     = time.Minute // after no answer
+	noAddress    = time.Hour   // until it is looked again whether there is a callback
+	mostHops     = 3           // redirects of a hub
+	inFlight     = time.Hour   // how long the previous secret is good after a new one was taken
+	mostProblem  = 300         // bytes of a hub's text that are kept
 )
 
 // backOff is how long after the nth request the hub is asked again, if nothing
