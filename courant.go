@@ -55,6 +55,10 @@ type Feed struct {
 	Next        string   `json:"next"` // the page of the feed with older items
 	TTL         int64    `json:"ttl_seconds"`
 	Image       string   `json:"image"`
+	// When the feed wishes not to be asked: hours of the day in UTC, 0 to 23, and days
+	// of the week, 0 for Sunday.
+	SkipHours []int `json:"skip_hours,omitempty"`
+	SkipDays  []int `json:"skip_days,omitempty"`
 
 	Analytics  []Counter   `json:"analytics,omitempty"` // of Turbo RSS
 	Ads        []AdNetwork `json:"ads,omitempty"`

@@ -40,6 +40,7 @@ type Source struct {
 	URL     string     `json:"url"` // canonical, unique
 	Title   string     `json:"title"`
 	Trusted bool       `json:"trusted"` // may speak for every URL
+	Robots  bool       `json:"robots"`  // robots.txt holds for its own address too
 	Absence Absence    `json:"absence"`
 	Added   time.Time  `json:"added"`
 }

@@ -16,11 +16,11 @@ import (
 )
 
 func (f *flags) source() *cobra.Command {
-	c := &cobra.Command{Use: "source", Short: "Add, list, show, remove, import and export sources",
+	c := &cobra.Command{Use: "source", Short: "Add, list, show, ask, remove, import and export sources",
 		Example: "  courant source add https://example.org/feed.xml\n  courant source import subscriptions.opml"}
-	c.AddCommand(f.sourceAdd(), f.sourceList(), f.sourceShow(), f.sourceRemove(), f.sourceImport(), f.sourceExport())
+	c.AddCommand(f.sourceAdd(), f.sourceList(), f.sourceShow(), f.sourceAsk(), f.sourceRemove(), f.sourceImport(), f.sourceExport())
 	c.RunE = func(_ *cobra.Command, given []string) error {
-		return usageError{fmt.Errorf("write one of: source add, list, show, remove, import, export")}
+		return usageError{fmt.Errorf("write one of: source add, list, show, ask, remove, import, export")}
 	}
 	return c
 }
@@ -54,6 +54,7 @@ func (f *flags) sourceAdd() *cobra.Command {
 	c.Flags().StringVar((*string)(&n.Kind), "kind", "feed", "what it is: feed or catalog")
 	c.Flags().TextVar(&n.Every, "every", setting.Duration(0), "a fixed interval, like 5m; it follows the source unless given")
 	c.Flags().StringVar((*string)(&n.Absence), "absence", "", `of a catalogue: "kept" keeps offers that are not in it any more, else they are withdrawn`)
+	c.Flags().BoolVar(&n.IgnoreRobots, "ignore-robots", false, "ask its address whatever robots.txt says, as its publisher allowed")
 	c.Flags().BoolVar(&n.Trusted, "trusted", false, "it may speak for addresses of every host")
 	return c
 }
@@ -92,6 +93,8 @@ func health(s api.SourceState) string {
 	switch {
 	case s.Checked.IsZero():
 		return "new"
+	case !s.Gone.IsZero():
+		return "gone"
 	case s.Failures > 0:
 		return fmt.Sprintf("failing (%d)", s.Failures)
 	case reportOf(s).Error != "":
@@ -120,6 +123,29 @@ func (f *flags) sourceShow() *cobra.Command {
 				return jsonline.Write(os.Stdout, s)
 			}
 			return showSource(s)
+		},
+	}
+}
+
+func (f *flags) sourceAsk() *cobra.Command {
+	return &cobra.Command{
+		Use: "ask NAME|URL", Short: "Ask a source as soon as its host allows, also one that was gone", Example: "  courant source ask example.org-feed",
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, names []string) error {
+			r, err := f.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			var s courant.Source
+			if err := r.Do(cmd.Context(), http.MethodPost, "/api/v1/sources/"+url.PathEscape(names[0])+"/ask", nil, &s); err != nil {
+				return err
+			}
+			if f.json {
+				return jsonline.Write(os.Stdout, s)
+			}
+			fmt.Printf("%s will be asked; see: courant source show %s\n", s.URL, s.Name)
+			return nil
 		},
 	}
 }

@@ -91,7 +91,13 @@ func showSource(s api.SourceState) error {
 	if s.Kind == courant.KindFile {
 		fmt.Printf("  imported  %s\n  changed   %s\n  next      never asked: courant import FILE --source %s\n", short(s.Checked), short(s.Changed), s.Name)
 	} else {
-		fmt.Printf("  checked   %s, answered %d\n  changed   %s\n  next      %s, every %s%s\n", short(s.Checked), s.Status, short(s.Changed), short(s.Due), s.Interval, why(s))
+		fmt.Printf("  checked   %s, answered %d\n  changed   %s\n  next      %s\n", short(s.Checked), s.Status, short(s.Changed), nextPoll(s))
+	}
+	if s.Asks != "" {
+		fmt.Printf("  moved     to %s, which is asked; it becomes the source's address in a week\n", printable(s.Asks))
+	}
+	if !s.Robots {
+		fmt.Println("  robots    robots.txt does not hold for its address")
 	}
 	showHub(s.Hub)
 	if s.ETag != "" || s.Modified != "" {
@@ -115,15 +121,6 @@ func showSource(s api.SourceState) error {
 	return nil
 }
 
-// why gives the reason for an interval that is longer than the source's rhythm.
-func why(s api.SourceState) string {
-	every, err := time.ParseDuration(s.Interval)
-	if s.Hub == nil || !s.Hub.Announces || err != nil || every < time.Hour {
-		return ""
-	}
-	return ", since its hub tells the news"
-}
-
 func showHub(h *api.HubState) {
 	if h == nil {
 		return
@@ -139,4 +136,15 @@ func showHub(h *api.HubState) {
 	if h.Problem != "" {
 		fmt.Printf("  no hub    %s\n", printable(h.Problem))
 	}
+}
+
+// nextPoll says when a source is asked, and why then.
+func nextPoll(s api.SourceState) string {
+	switch {
+	case !s.Gone.IsZero():
+		return fmt.Sprintf("not asked any more, for it is gone since %s (courant source ask %s asks again)", short(s.Gone), s.Name)
+	case s.Why == "":
+		return short(s.Due)
+	}
+	return fmt.Sprintf("%s, every %s: %s", short(s.Due), s.Interval, s.Why)
 }

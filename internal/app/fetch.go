@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"time"
@@ -64,7 +65,11 @@ func Fetch(ctx context.Context, c Config, address string) (Fetched, error) {
 
 // follow asks, and goes on where redirects lead, each hop by its own host's rules.
 func (f *Fetched) follow(ctx context.Context, robot *client.Client, c Config, address string) error {
-	origin := ""
+	origin, been := "", map[string]bool{}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return err
+	}
 	for range fetchHops {
 		if o := link.Origin(address); o != origin {
 			origin = o
@@ -75,23 +80,51 @@ func (f *Fetched) follow(ctx context.Context, robot *client.Client, c Config, ad
 		if err := pause(ctx, time.Duration(c.Robot.Gap)); err != nil {
 			return err
 		}
-		a, err := robot.Get(ctx, client.Request{URL: address, Accept: "*/*", Max: int64(c.Robot.MaxPicture)})
+		a, err := robot.Get(ctx, client.Request{URL: address, Accept: "*/*", Max: int64(c.Robot.MaxPicture), Jar: jar})
 		if err != nil {
 			return err
 		}
 		f.Final, f.Status, f.Type, f.ETag, f.Modified, f.Took = address, a.Status, a.Type, a.ETag, a.Modified, a.Latency.Seconds()
 		f.say("%s answered %d %s after %v", address, a.Status, http.StatusText(a.Status), a.Latency.Round(time.Millisecond))
-		if a.RetryAfter > 0 {
-			f.say("the host asks not to be asked again for %v", a.RetryAfter)
-		}
+		f.meaning(a)
 		if a.Location == "" {
 			f.body(a)
 			return nil
 		}
-		f.say("it leads to %s", a.Location)
+		if been[address] = true; been[a.Location] && len(a.Cookies) == 0 {
+			return fmt.Errorf("redirect loop: %s leads back to itself", a.Location)
+		}
+		if u, err := url.Parse(address); err == nil && len(a.Cookies) > 0 {
+			f.say("it sets %d cookies, which go along with this redirect only", len(a.Cookies))
+			jar.SetCookies(u, a.Cookies)
+		}
 		address = a.Location
 	}
 	return fmt.Errorf("more than %d redirects", fetchHops)
+}
+
+// meaning says what the robot makes of an answer beside its body.
+func (f *Fetched) meaning(a *client.Answer) {
+	if a.RetryAfter > 0 {
+		f.say("the host asks not to be asked again for %v", a.RetryAfter)
+	}
+	if a.Fresh > 0 {
+		f.say("it stays fresh for %v by its header: a source is not asked more often", a.Fresh)
+	}
+	switch {
+	case a.Wall != "":
+		f.say("this is the bot wall of %s: the host is left alone for an hour at least, and a source says so", a.Wall)
+	case a.Status == http.StatusTooManyRequests:
+		f.say("a limit: the robot leaves all hosts of the domain alone for a while")
+	case a.Status >= 500:
+		f.say("the robot leaves the host alone for half a minute, and longer each time")
+	case a.Status == http.StatusGone:
+		f.say("a source that is gone is not asked any more")
+	case a.Location != "" && (a.Status == http.StatusMovedPermanently || a.Status == http.StatusPermanentRedirect):
+		f.say("it leads to %s for good: a source is asked there from the second time on", a.Location)
+	case a.Location != "":
+		f.say("it leads to %s", a.Location)
+	}
 }
 
 func pause(ctx context.Context, d time.Duration) error {

@@ -115,6 +115,16 @@ func live(t *testing.T, w *rig.Web, d time.Duration) {
 // politeness fails the test for what a kill does not excuse.
 func (r run) politeness(t *testing.T, j rig.Judge) {
 	t.Helper()
+	most := r.kills * j.Totals.Hosts
+	if r.kills >= many {
+		most = r.kills * perKill
+	}
+	r.excused(t, j, most)
+}
+
+// excused forgives as many requests that were made again.
+func (r run) excused(t *testing.T, j rig.Judge, most int) {
+	t.Helper()
 	t.Log(j)
 	excused := 0 // and reported by kind above
 	for kind, v := range j.Violations {
@@ -123,10 +133,6 @@ func (r run) politeness(t *testing.T, j rig.Judge) {
 		} else {
 			t.Errorf("%d × %s", v.Count, kind)
 		}
-	}
-	most := r.kills * j.Totals.Hosts
-	if r.kills >= many {
-		most = r.kills * perKill
 	}
 	if excused > most {
 		t.Errorf("%d requests were made again after %d kills, more than %d", excused, r.kills, most)

@@ -120,6 +120,25 @@ func (c *Courant) Kill(t testing.TB) {
 	c.process.end(syscall.SIGKILL, time.Minute)
 }
 
+// Pause stops it where it is, and Resume has it go on.
+func (c *Courant) Pause(t testing.TB) {
+	t.Helper()
+	c.signal(t, syscall.SIGSTOP)
+}
+
+// Resume ends a pause.
+func (c *Courant) Resume(t testing.TB) {
+	t.Helper()
+	c.signal(t, syscall.SIGCONT)
+}
+
+func (c *Courant) signal(t testing.TB, s syscall.Signal) {
+	t.Helper()
+	if err := c.process.cmd.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Stop asks it to end and returns its exit status and how long it took.
 func (c *Courant) Stop(t testing.TB) (status int, took time.Duration) {
 	t.Helper()

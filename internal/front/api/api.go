@@ -45,6 +45,9 @@ func (a *API) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/sources/{name}", a.admin(a.source))
 	mux.HandleFunc("GET /api/v1/sources/{name}/progress", a.admin(a.progress))
 	mux.HandleFunc("DELETE /api/v1/sources/{name}", a.admin(a.removeSource))
+	mux.HandleFunc("POST /api/v1/sources/{name}/ask", a.admin(a.askSource))
+	mux.HandleFunc("GET /api/v1/hosts", a.admin(a.hosts))
+	mux.HandleFunc("GET /api/v1/host", a.admin(a.host))
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		web.FailWith(w, http.StatusNotFound, "there is nothing at "+r.Method+" "+r.URL.Path)
 	})

@@ -97,7 +97,7 @@ func (a *API) importSource(ctx context.Context, out *Imported, absence courant.A
 		var b [8]byte
 		rand.Read(b[:]) // never fails
 		s.ID = int64(binary.BigEndian.Uint64(b[:]) >> 2)
-		if _, err := tx.Exec(putSource, s.ID, s.Name, s.Kind, s.URL, link.Host(s.URL), s.Title, s.Trusted, s.Absence, store.Millis(s.Added)); err != nil {
+		if _, err := tx.Exec(putSource, s.ID, s.Name, s.Kind, s.URL, link.Host(s.URL), s.Title, s.Trusted, true, s.Absence, store.Millis(s.Added)); err != nil {
 			return err
 		}
 		_, err := tx.Exec(putPoll, s.ID, s.URL, link.Origin(s.URL), courant.Part(link.Domain(link.Host(s.URL))), int64(never), -1)

@@ -25,6 +25,9 @@ type NewSource struct {
 	Name    string             `json:"name"`
 	Title   string             `json:"title"`
 	Trusted bool               `json:"trusted"`
+	// IgnoreRobots has the source's own address asked whatever its robots.txt says, as
+	// its publisher may have allowed.
+	IgnoreRobots bool `json:"ignore_robots,omitempty"`
 	// Every fixes the interval, a second at least; 0 follows the source.
 	Every setting.Duration `json:"every,omitempty"`
 	// Absence says what it means that an offer is not in a catalogue any more.
@@ -47,6 +50,9 @@ type SourceState struct {
 	courant.Source
 	Due      courant.Time    `json:"due"`
 	Interval string          `json:"interval"`
+	Why      string          `json:"why"`            // the reason of the interval
+	Asks     string          `json:"asks,omitempty"` // the address that is asked since the source has moved
+	Gone     courant.Time    `json:"gone"`           // since when the server says that it is gone, and it is not asked
 	Checked  courant.Time    `json:"checked"`
 	Changed  courant.Time    `json:"changed"`
 	Status   int             `json:"status"`
@@ -160,7 +166,7 @@ func (a *API) addOne(tx *store.Tx, n NewSource) (Added, error) {
 		}
 		return added, err
 	}
-	if _, err := tx.Exec(putSource, s.ID, s.Name, s.Kind, s.URL, link.Host(s.URL), s.Title, s.Trusted, s.Absence, store.Millis(s.Added)); err != nil {
+	if _, err := tx.Exec(putSource, s.ID, s.Name, s.Kind, s.URL, link.Host(s.URL), s.Title, s.Trusted, s.Robots, s.Absence, store.Millis(s.Added)); err != nil {
 		return added, err
 	}
 	_, err = tx.Exec(putPoll, s.ID, s.URL, link.Origin(s.URL), courant.Part(link.Domain(link.Host(s.URL))), tx.Now().UnixMilli(),
@@ -171,7 +177,7 @@ func (a *API) addOne(tx *store.Tx, n NewSource) (Added, error) {
 
 // source checks what was asked for.
 func (n NewSource) source(now time.Time) (courant.Source, error) {
-	s := courant.Source{Kind: n.Kind, Title: n.Title, Trusted: n.Trusted, Absence: n.Absence, Added: now}
+	s := courant.Source{Kind: n.Kind, Title: n.Title, Trusted: n.Trusted, Robots: !n.IgnoreRobots, Absence: n.Absence, Added: now}
 	if s.Kind == "" {
 		s.Kind = courant.KindFeed
 	}
@@ -288,6 +294,22 @@ func (a *API) source(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 			return err
 		}
 		return q.Row(countPages, found.ID).Scan(&s.Pages)
+	})
+	return http.StatusOK, s, err
+}
+
+// askSource has a source asked now, also one that was gone. The host's pace holds.
+func (a *API) askSource(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	var s courant.Source
+	err := a.Store.Write(r.Context(), func(tx *store.Tx) (err error) {
+		if s, err = findSource(tx.Reader, r.PathValue("name")); err != nil {
+			return err
+		}
+		n, err := tx.Exec(askSource, s.ID, tx.Now().UnixMilli())
+		if err == nil && n == 0 {
+			err = courant.Errorf(courant.Invalid, "%s was imported and is never asked", s.Name)
+		}
+		return err
 	})
 	return http.StatusOK, s, err
 }

@@ -39,13 +39,13 @@ const (
 	readEvents  = `SELECT e.trace FROM events e JOIN pages p ON p.id = e.page WHERE p.url = $1 ORDER BY e.at`
 	readWaiting = `SELECT state, missing, trace FROM documents WHERE url = $1`
 
-	sourceColumns = `SELECT id, name, kind, url, title, trusted, absence, added FROM sources WHERE `
+	sourceColumns = `SELECT id, name, kind, url, title, trusted, robots, absence, added FROM sources WHERE `
 	sourceByURL   = sourceColumns + `url = $1`
 	sourceByName  = sourceColumns + `name = $1`
-	putSource     = `INSERT INTO sources (id, name, kind, url, host, title, trusted, absence, added) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+	putSource     = `INSERT INTO sources (id, name, kind, url, host, title, trusted, robots, absence, added) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 	putPoll       = `INSERT INTO polls (source, url, origin, part, due, every) VALUES ($1, $2, $3, $4, $5, $6)`
 
-	stateColumns = `SELECT s.id, s.name, s.kind, s.url, s.title, s.trusted, s.absence, s.added, p.due, p.spacing, p.checked, p.changed,
+	stateColumns = `SELECT s.id, s.name, s.kind, s.url, s.title, s.trusted, s.robots, s.absence, s.added, p.url, p.gone, p.why, p.due, p.spacing, p.checked, p.changed,
 			p.status, p.failures, p.problem, p.items, p.reading, p.etag, p.modified, p.report, p.answered > 0 AND p.pending <= p.parsed
 		FROM sources s JOIN polls p ON p.source = s.id `
 	listSources = stateColumns + `ORDER BY s.name`
@@ -63,6 +63,18 @@ const (
 		pending_blob = $4, pending_url = url, pending_type = $5, pending_etag = '', pending_changed = '', pending_body = $6,
 		pending_raw = NULL WHERE source = $1`
 
+	hostColumns  = `SELECT origin, robots, robots_status, robots_until, allowed, failures, refusals, reason, latency, pace FROM hosts WHERE `
+	readHost     = hostColumns + `origin = $1`
+	waitingHosts = hostColumns + `allowed > $1 AND reason <> '' ORDER BY allowed DESC LIMIT 1000`
+	readRobot    = `SELECT owner FROM leases WHERE name = $1 AND until >= $2`
+	readQueue    = `SELECT kind, priority, COUNT(*), MIN(wanted) FROM fetches WHERE part = $2 AND origin = $1 AND answered = 0 GROUP BY kind, priority
+		UNION ALL SELECT 'poll', 0, COUNT(*), MIN(asked) FROM polls WHERE origin = $1 AND asked > answered AND pending <= parsed HAVING COUNT(*) > 0
+		ORDER BY 2, 1`
+	sourcesOfHost = `SELECT COALESCE(s.name, ''), p.url, p.checked, p.status, p.failures, p.problem, p.due
+		FROM polls p LEFT JOIN sources s ON s.id = p.source WHERE p.origin = $1 ORDER BY p.checked DESC LIMIT 100`
+
+	askSource = `UPDATE polls SET due = $2, gone = 0 WHERE source = $1 AND every >= 0`
+
 	dropPoll   = `DELETE FROM polls WHERE source = $1`
 	dropItems  = `DELETE FROM items WHERE source = $1`
 	dropSource = `DELETE FROM sources WHERE id = $1`
@@ -70,7 +82,7 @@ const (
 
 func readSource(q store.Reader, query string, arg any) (s courant.Source, err error) {
 	var added int64
-	err = q.Row(query, arg).Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &s.Absence, &added)
+	err = q.Row(query, arg).Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &s.Robots, &s.Absence, &added)
 	s.Added = store.Time(added)
 	return s, err
 }
@@ -89,13 +101,16 @@ func readHub(q store.Reader, s *SourceState, now time.Time) (*HubState, error) {
 }
 
 func (s *SourceState) scan(rows interface{ Scan(...any) error }) error {
-	var added, due, spacing, checked, changed int64
+	var added, gone, due, spacing, checked, changed int64
 	var report string
-	err := rows.Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &s.Absence, &added, &due, &spacing, &checked, &changed,
+	err := rows.Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &s.Robots, &s.Absence, &added, &s.Asks, &gone, &s.Why, &due, &spacing, &checked, &changed,
 		&s.Status, &s.Failures, &s.Problem, &s.Items, &s.Reading, &s.ETag, &s.Modified, &report, &s.Read)
 	s.Added = store.Time(added)
 	if due == never {
 		due = 0
+	}
+	if s.Gone.Time = store.Time(gone); s.Asks == s.URL {
+		s.Asks = ""
 	}
 	s.Due.Time, s.Checked.Time, s.Changed.Time = store.Time(due), store.Time(checked), store.Time(changed)
 	s.Interval = (time.Duration(spacing) * time.Millisecond).String()

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,6 +47,10 @@ func (r *reader) channelElement() {
 		f.Categories = addWord(f.Categories, s.Inner(channelChild))
 	case "ttl":
 		r.ttl(s.Inner(channelChild))
+	case "skiphours":
+		r.skipped(&f.SkipHours, "hour", hour)
+	case "skipdays":
+		r.skipped(&f.SkipDays, "day", weekday)
 	case "image":
 		r.channelImage()
 	case "logo":
@@ -81,6 +86,36 @@ func (r *reader) ttl(text string) {
 	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n > 0 && n < 60*24*366 {
 		r.out.Feed.TTL = int64(n) * 60
 	}
+}
+
+// skipped reads the hours or the days of RSS 0.91 in which nobody should ask.
+func (r *reader) skipped(list *[]int, name string, number func(string) int) {
+	s := &r.scan
+	s.Children(isItem, func() {
+		switch {
+		case s.Kind() != xmlscan.Start:
+		case s.Name.Local == name:
+			if n := number(strings.ToLower(line(s.Inner(isItem)))); n >= 0 && !slices.Contains(*list, n) {
+				*list = append(*list, n)
+			}
+		default:
+			s.Skip(isItem)
+		}
+	})
+}
+
+// hour is from 0 to 23; 24, as some write midnight, is 0. -1 is nonsense.
+func hour(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > 24 {
+		return -1
+	}
+	return n % 24
+}
+
+// weekday is 0 for Sunday, -1 for nonsense.
+func weekday(text string) int {
+	return slices.Index([]string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}, text)
 }
 
 // channelImage takes the address of the image and nothing else of it.

@@ -193,7 +193,8 @@ func noteFeed(tx *store.Tx, d download, r *courant.Reading, items, changed int) 
 	}
 	hubs, self := websub(d, &r.Feed)
 	_, err := tx.Exec(noteReading, d.source.ID, store.Millis(d.changed), d.rhythm.Milliseconds(),
-		(time.Duration(r.Feed.TTL) * time.Second).Milliseconds(), items, report{Warnings: r.Warnings}.text(), hubs, self)
+		(time.Duration(r.Feed.TTL) * time.Second).Milliseconds(), items, report{Warnings: r.Warnings}.text(), bits(r.Feed.SkipHours), bits(r.Feed.SkipDays),
+		hubs, self)
 	return err
 }
 
@@ -220,6 +221,14 @@ func websub(d download, f *courant.Feed) (hubs, self string) {
 		self = ""
 	}
 	return strings.Join(kept, " "), self
+}
+
+// bits has a bit for each number of a list, which are small.
+func bits(list []int) (set int) {
+	for _, n := range list {
+		set |= 1 << n
+	}
+	return set
 }
 
 // rhythm is the usual time between changes: at first the median distance of the

@@ -16,9 +16,10 @@ const (
 		FROM polls p JOIN sources s ON s.id = p.source WHERE p.source = $1 AND p.pending > p.parsed`
 	promote = `UPDATE polls SET parsed = pending, etag = pending_etag, modified = pending_changed, body = pending_body,
 		raw = pending_raw WHERE source = $1 AND pending = $2 AND parsed < $2`
-	dropPending  = `UPDATE polls SET parsed = pending WHERE source = $1 AND pending = $2 AND parsed < $2`
-	noteReport   = `UPDATE polls SET report = $2, reading = 0 WHERE source = $1`
-	noteReading  = `UPDATE polls SET changed = $2, rhythm = $3, ttl = $4, items = $5, report = $6, reading = 0, hubs = $7, self = $8 WHERE source = $1`
+	dropPending = `UPDATE polls SET parsed = pending WHERE source = $1 AND pending = $2 AND parsed < $2`
+	noteReport  = `UPDATE polls SET report = $2, reading = 0 WHERE source = $1`
+	noteReading = `UPDATE polls SET changed = $2, rhythm = $3, ttl = $4, items = $5, report = $6, skip_hours = $7, skip_days = $8, reading = 0,
+		hubs = $9, self = $10 WHERE source = $1`
 	noteProgress = `UPDATE polls SET reading = $2 WHERE source = $1`
 	noteShrunk   = `UPDATE polls SET shrunk = $2 WHERE source = $1 AND shrunk <> $2`
 

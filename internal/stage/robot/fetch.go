@@ -6,19 +6,16 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/flow"
-	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
 )
 
 const (
 	acceptPictures = "image/webp, image/png, image/jpeg, image/gif, image/*;q=0.5"
-	maxHops        = 10
 	maxAttempts    = 5
 )
 
@@ -28,6 +25,8 @@ type wanted struct {
 	url      string
 	kind     string
 	attempts int
+	led      string // another robot was led there
+	ledHops  int
 }
 
 // refused says that it was we who did not ask, or could not take the answer.
@@ -38,15 +37,21 @@ func refused(err error) bool {
 // fetch asks for a wanted address and keeps the body for its consumer.
 func (r *Robot) fetch(ctx context.Context, h *host, t task) (time.Time, *task) {
 	now := time.Now()
-	f := wanted{hash: []byte(t.hash)}
+	f := wanted{hash: t.id.hash[:]}
 	err := r.Store.Read(ctx, func(q store.Reader) error {
-		return q.Row(readFetch, f.hash).Scan(&f.url, &f.kind, &f.attempts)
+		return q.Row(readFetch, f.hash).Scan(&f.url, &f.kind, &f.attempts, &f.led, &f.ledHops)
 	})
 	if err != nil {
 		return now, nil
 	}
-	if t.url != "" {
-		f.url = t.url
+	if t.trail == nil && f.led != "" {
+		t.trail = &trail{url: f.led, hops: f.ledHops}
+	}
+	if t.trail != nil {
+		f.url = t.trail.url
+	}
+	if h.elsewhere(f.url) {
+		return now, nil // its robot finds it in the store
 	}
 	if h.robots == nothingGoes {
 		r.retry(ctx, h, f, 0, h.allowed(f.url), h.until)
@@ -56,26 +61,42 @@ func (r *Robot) fetch(ctx context.Context, h *host, t task) (time.Time, *task) {
 		r.answerFetch(ctx, h, f, 0, nil, why)
 		return now, nil
 	}
-	a, err := r.Client.Get(ctx, client.Request{URL: f.url, Accept: acceptPictures, Max: int64(r.Config.MaxPicture)})
+	a, err := r.Client.Get(ctx, client.Request{URL: f.url, Accept: acceptPictures, Max: int64(r.Config.MaxPicture), Jar: t.trail.cookies()})
 	next, why := r.outcome(ctx, h, a, err, now)
 	switch {
 	case why != "" && !refused(err) && f.attempts+1 < maxAttempts:
 		r.retry(ctx, h, f, statusOf(a), why, next)
 	case why != "":
 		r.answerFetch(ctx, h, f, statusOf(a), nil, why)
-	case a.Location != "" && !r.ours(a.Location):
-		r.answerFetch(ctx, h, f, a.Status, nil, elsewhere)
 	case a.Location != "":
-		if t.hops++; t.hops <= maxHops {
-			t.url = a.Location
-			return next, &t
-		}
-		r.answerFetch(ctx, h, f, a.Status, nil, "more than "+strconv.Itoa(maxHops)+" redirects")
+		return r.lead(ctx, h, f, t, a, next)
 	case a.Status == http.StatusOK:
 		r.answerFetch(ctx, h, f, a.Status, a, "")
 	default:
-		r.answerFetch(ctx, h, f, a.Status, nil, "the server answered "+strconv.Itoa(a.Status)+" "+http.StatusText(a.Status))
+		r.answerFetch(ctx, h, f, a.Status, nil, said(a))
 	}
+	return next, nil
+}
+
+// lead goes on with the task where the answer leads.
+func (r *Robot) lead(ctx context.Context, h *host, f wanted, t task, a *client.Answer, next time.Time) (time.Time, *task) {
+	way, why := t.trail.on(f.url, a)
+	if why != "" {
+		r.answerFetch(ctx, h, f, a.Status, nil, why)
+		return next, nil
+	}
+	if r.ours(a.Location) {
+		t.trail = way
+		return next, &t
+	}
+	r.writeFor(ctx, h, f.url, func(tx *store.Tx) error {
+		to := flow.Fetch{Hash: f.hash, Origin: origin(way.url), Part: partOf(way.url), Priority: int(t.priority)}
+		n, err := tx.Exec(leadFetch, f.hash, way.url, way.hops, to.Origin, to.Part)
+		if n == 1 {
+			tx.Emit(flow.FetchWanted.Encode(to))
+		}
+		return err
+	})
 	return next, nil
 }
 
@@ -105,24 +126,4 @@ func (r *Robot) answerFetch(ctx context.Context, h *host, f wanted, status int, 
 		}
 		return err
 	})
-}
-
-// elsewhere is why some redirects are not followed where there are several robots.
-const elsewhere = "it leads to a host that another robot has, and is not followed there"
-
-// ours says whether the host of an address is in a part that we hold.
-func (r *Robot) ours(address string) bool {
-	return r.lease(courant.Part(link.Domain(link.Host(address)))).until.After(time.Now())
-}
-
-// follow ends the task at this host and goes on with it at the one that a
-// redirect names, in whose queue it waits like any other.
-func (r *Robot) follow(h *host, t, on task, next time.Time) {
-	origin := link.Origin(on.url)
-	r.mu.Lock()
-	r.queue.done(h, t, next)
-	part := courant.Part(link.Domain(link.Host(on.url)))
-	r.queue.add(origin, part, on, r.parts[part].since.Add(r.gap()))
-	r.mu.Unlock()
-	r.ring()
 }

@@ -25,15 +25,11 @@ type part struct {
 	lease store.Lease
 	since time.Time // when it was taken, on our clock
 	until time.Time // how long it surely is ours, on our monotonic clock
+	swept bool      // its work in the store was looked for since then
 }
 
 // parts are those held, by number.
 type parts map[int]part
-
-func (p parts) held(n int) (part, bool) {
-	one, ok := p[n]
-	return one, ok
-}
 
 // lease is the lease of a part, zero if it is not ours.
 func (r *Robot) lease(n int) part {
@@ -42,7 +38,7 @@ func (r *Robot) lease(n int) part {
 	return r.parts[n]
 }
 
-// hold keeps the leases and looks for work that no bell announced, until ctx ends.
+// hold keeps the leases until ctx ends.
 func (r *Robot) hold(ctx context.Context) {
 	tick := time.NewTicker(leaseRenew)
 	defer tick.Stop()
@@ -50,12 +46,13 @@ func (r *Robot) hold(ctx context.Context) {
 		if err := r.renew(ctx); err != nil && ctx.Err() == nil {
 			r.Log.Warn("leases not renewed", "error", err)
 		}
-		if err := r.sweep(ctx); err != nil && ctx.Err() == nil {
-			r.Log.Warn("work not looked for", "error", err)
-		}
+		ring(r.look)
 		r.mu.Lock()
 		r.queue.forget(time.Now())
 		r.mu.Unlock()
+		q := r.Queued()
+		r.Metrics.Gauge("courant_robot_queue", float64(q.Hosts), "of", "hosts")
+		r.Metrics.Gauge("courant_robot_queue", float64(q.Tasks), "of", "tasks")
 		select {
 		case <-ctx.Done():
 			return
@@ -81,19 +78,22 @@ func (r *Robot) renew(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := make(parts, len(held))
+	now, lost := make(parts, len(held)), map[int]bool{}
 	for n, lease := range held {
 		was, had := r.parts[n]
 		if !had || was.lease.Epoch != lease.Epoch || was.until.Before(before) {
-			r.queue.drop(n)
-			was.since = time.Now()
+			lost[n] = true
+			was.since, was.swept = time.Now(), false
 		}
-		now[n] = part{lease: lease, since: was.since, until: before.Add(leaseTime)}
+		now[n] = part{lease: lease, since: was.since, until: before.Add(leaseTime), swept: was.swept}
 	}
 	for n := range r.parts {
 		if _, still := now[n]; !still {
-			r.queue.drop(n)
+			lost[n] = true
 		}
+	}
+	if len(lost) > 0 {
+		r.queue.drop(lost)
 	}
 	r.parts = now
 	return nil

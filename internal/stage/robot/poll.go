@@ -22,60 +22,101 @@ const acceptFeeds = "application/rss+xml, application/atom+xml, application/feed
 // polled is a row of polls as it was asked.
 type polled struct {
 	source         int64
-	url            string
+	home           string // as people registered it
+	url            string // what is asked
 	etag, modified string
 	body, raw      []byte // digests of what was read last, unpacked and as it came
 	pushed         bool   // what was read last came from a hub: the validators are those of what was polled before
 	asked          int64
+	failures       int
+	led            string // another robot was led there
+	ledHops        int
+	moved          string    // where permanent redirects lead
+	movedSince     time.Time // and since when
+	full, lies     time.Time // when a body came last; until when validators are not trusted
 	kind           courant.SourceKind
+	robots         bool   // robots.txt counts
 	key            string // of a catalogue's body, which is kept as it comes
+	probe          bool   // it was asked without the validators that we have
+}
+
+func (p *polled) read(q store.Reader) error {
+	var since, full, lies int64
+	err := q.Row(readPoll, p.source).Scan(&p.url, &p.etag, &p.modified, &p.body, &p.raw, &p.pushed, &p.asked, &p.failures, &p.led, &p.ledHops,
+		&p.moved, &since, &full, &lies, &p.kind, &p.home, &p.robots)
+	p.movedSince, p.full, p.lies = store.Time(since), store.Time(full), store.Time(lies)
+	return err
 }
 
 // poll asks for a source. Its answer is kept as a pending download, whose
 // validators count only once parse has committed what it found.
 func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 	now := time.Now()
-	p := polled{source: t.source}
-	err := r.Store.Read(ctx, func(q store.Reader) error {
-		return q.Row(readPoll, t.source).Scan(&p.url, &p.etag, &p.modified, &p.body, &p.raw, &p.pushed, &p.asked, &p.kind)
-	})
-	if err != nil { // answered meanwhile, or unreadable: the sweep finds it again
+	p := polled{source: t.id.source}
+	if err := r.Store.Read(ctx, p.read); err != nil { // answered meanwhile, or unreadable: the sweep finds it again
 		return now, nil
 	}
-	if t.url != "" {
-		p.url = t.url
+	if t.trail == nil {
+		t.trail = r.setOut(&p)
 	}
-	if why := h.allowed(p.url); why != "" {
-		r.answerPoll(ctx, h, p, 0, why)
+	if t.trail != nil && t.trail.url != "" {
+		if h.elsewhere(t.trail.url) {
+			return now, &t
+		}
+		p.url = t.trail.url
+	}
+	if why := h.allowed(p.url); why != "" && p.robots {
+		r.answerPoll(ctx, h, &p, nil, why)
 		return now, nil
 	}
-	a, err := r.Client.Get(ctx, r.request(ctx, &p))
+	a, err := r.Client.Get(ctx, r.request(ctx, &p, t.trail))
 	next, why := r.outcome(ctx, h, a, err, now)
 	switch {
 	case why != "":
-		r.answerPoll(ctx, h, p, statusOf(a), why)
+		r.answerPoll(ctx, h, &p, a, why)
 	case a.Location != "":
-		return r.redirect(ctx, h, p, t, a, next)
-	case a.Status == http.StatusNotModified && p.pushed && p.etag+p.modified != "" && t.hops < maxHops:
-		return r.askWhole(ctx, h, p, t, next)
+		return r.redirect(ctx, h, &p, t, a, next)
+	case a.Status == http.StatusNotModified && p.pushed && p.etag+p.modified != "" && (t.trail == nil || t.trail.hops < maxHops):
+		return r.askWhole(ctx, h, &p, t, next)
 	case a.Status == http.StatusNotModified:
-		r.answerPoll(ctx, h, p, a.Status, "")
+		r.moves(ctx, h, &p, t.trail)
+		r.answerPoll(ctx, h, &p, a, "")
 	case a.Status == http.StatusOK:
-		r.pend(ctx, h, p, a)
+		r.moves(ctx, h, &p, t.trail)
+		r.pend(ctx, h, &p, a)
 	default:
 		if refusesValidators(a.Status) {
 			r.forget(ctx, h, p)
 		}
-		r.answerPoll(ctx, h, p, a.Status, "the server answered "+strconv.Itoa(a.Status)+" "+http.StatusText(a.Status))
+		r.answerPoll(ctx, h, &p, a, said(a))
 	}
 	return next, nil
 }
 
+// said is the status of an answer in words.
+func said(a *client.Answer) string {
+	return "the server answered " + strconv.Itoa(a.Status) + " " + http.StatusText(a.Status)
+}
+
+// catalogTime is how long a catalogue may take, as long as it keeps coming.
+const catalogTime = 30 * time.Minute
+
+// proofAfter is how long a server may say that nothing has changed before it is
+// asked for the whole.
+const (
+	proofAfter = 24 * time.Hour
+	liesFor    = 7 * 24 * time.Hour // validators are not sent to who was found wrong
+)
+
 // request is how a source is asked. A catalogue does not go through memory.
-func (r *Robot) request(ctx context.Context, p *polled) client.Request {
-	q := client.Request{URL: p.url, ETag: p.etag, Modified: p.modified, Accept: acceptFeeds, Max: int64(r.Config.MaxFeed), Known: p.raw}
+func (r *Robot) request(ctx context.Context, p *polled, way *trail) client.Request {
+	q := client.Request{URL: p.url, ETag: p.etag, Modified: p.modified, Accept: acceptFeeds, Max: int64(r.Config.MaxFeed), Known: p.raw, Jar: way.cookies()}
+	now := r.Store.Now()
+	if has := p.etag != "" || p.modified != ""; has && (now.Before(p.lies) || !p.full.IsZero() && now.Sub(p.full) > proofAfter) {
+		q.ETag, q.Modified, p.probe = "", "", true
+	}
 	if p.kind == courant.KindCatalog {
-		q.Max = int64(r.Config.MaxCatalog)
+		q.Max, q.Timeout = int64(r.Config.MaxCatalog), catalogTime
 		q.Keep = func(body io.Reader) (err error) {
 			p.key, err = r.Blobs.PutStream(context.WithoutCancel(ctx), bodyKey(r.Store.Now(), fmt.Sprintf("%d-%d", p.source, p.asked)), body)
 			return err
@@ -86,10 +127,15 @@ func (r *Robot) request(ctx context.Context, p *polled) client.Request {
 
 // askWhole asks once more without validators. The source is as it was before a
 // hub delivered something: so the hub was late, or the source took it back.
-func (r *Robot) askWhole(ctx context.Context, h *host, p polled, t task, next time.Time) (time.Time, *task) {
-	r.forget(ctx, h, p)
-	t.hops++
-	t.url = p.url
+func (r *Robot) askWhole(ctx context.Context, h *host, p *polled, t task, next time.Time) (time.Time, *task) {
+	r.forget(ctx, h, *p)
+	on := trail{}
+	if t.trail != nil {
+		on = *t.trail
+	}
+	on.url = p.url
+	on.hops++
+	t.trail = &on
 	return next, &t
 }
 
@@ -101,64 +147,28 @@ func statusOf(a *client.Answer) int {
 }
 
 // redirect goes on with the task at the address that the answer names.
-func (r *Robot) redirect(ctx context.Context, h *host, p polled, t task, a *client.Answer, next time.Time) (time.Time, *task) {
-	if t.hops++; t.hops > maxHops {
-		r.answerPoll(ctx, h, p, a.Status, "more than "+strconv.Itoa(maxHops)+" redirects")
+func (r *Robot) redirect(ctx context.Context, h *host, p *polled, t task, a *client.Answer, next time.Time) (time.Time, *task) {
+	way, why := t.trail.on(p.url, a)
+	if why != "" {
+		r.answerPoll(ctx, h, p, a, why)
 		return next, nil
 	}
 	if !r.ours(a.Location) {
-		r.answerPoll(ctx, h, p, a.Status, elsewhere)
+		r.writeFor(ctx, h, p.url, func(tx *store.Tx) error {
+			n, err := tx.Exec(leadPoll, p.source, p.asked, way.url, way.hops)
+			if err != nil || n == 0 {
+				return err
+			}
+			tx.Emit(flow.SourceDue.Encode(flow.Poll{Source: p.source, Origin: origin(way.url), Part: partOf(way.url), AsOf: p.asked}))
+			if at := way.movedFrom(p.home); at != "" {
+				return seenAt(tx, p, at)
+			}
+			return nil
+		})
 		return next, nil
 	}
-	t.url = a.Location
+	t.trail = way
 	return next, &t
-}
-
-// outcome judges an answer for the host: when it may be asked next, and why the
-// answer is none, if it is none.
-func (r *Robot) outcome(ctx context.Context, h *host, a *client.Answer, err error, start time.Time) (next time.Time, why string) {
-	r.Metrics.Add("courant_robot_requests_total", 1, "status", strconv.Itoa(statusOf(a)))
-	ours := refused(err)
-	bad := err != nil && !ours || a != nil && (a.Status >= 500 || a.Status == http.StatusTooManyRequests)
-	if bad {
-		retry := time.Duration(0)
-		why = fmt.Sprint(err)
-		if a != nil {
-			retry = a.RetryAfter
-			if err == nil {
-				why = "the server answered " + strconv.Itoa(a.Status) + " " + http.StatusText(a.Status)
-			}
-		}
-		next = time.Now().Add(h.failed(retry))
-		r.block(ctx, h, next, why)
-		return next, why
-	}
-	if err != nil {
-		return start.Add(h.pace(r.gap())), err.Error()
-	}
-	h.answered(a.Latency)
-	next = start.Add(h.pace(r.gap()))
-	if wait := a.RetryAfter; wait > 0 {
-		next = time.Now().Add(max(wait, h.pace(r.gap())))
-	}
-	if time.Until(next) > persistAbove {
-		r.block(ctx, h, next, "the host asks for time between requests")
-	}
-	return next, ""
-}
-
-// block makes a wait survive a restart.
-func (r *Robot) block(ctx context.Context, h *host, next time.Time, why string) {
-	err := r.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		if ok, err := tx.Holds(r.lease(h.part).lease); err != nil || !ok {
-			return err
-		}
-		_, err := tx.Exec(blockHost, h.origin, h.part, store.Millis(tx.Now().Add(time.Until(next))), h.failures, why)
-		return err
-	})
-	if err != nil {
-		r.Log.Warn("the host's wait is not kept", "host", h.origin, "error", err)
-	}
 }
 
 // refusesValidators says whether an answer may be due to what the request said
@@ -179,12 +189,28 @@ func (r *Robot) forget(ctx context.Context, h *host, p polled) {
 	})
 }
 
-// answerPoll notes an answer that brings nothing to read.
-func (r *Robot) answerPoll(ctx context.Context, h *host, p polled, status int, problem string) {
+// answerPoll notes an answer that brings nothing to read, or why there is none.
+func (r *Robot) answerPoll(ctx context.Context, h *host, p *polled, a *client.Answer, problem string) {
 	lease := r.lease(h.part).lease
+	status, etag, modified, fresh := statusOf(a), "", "", int64(0)
+	if a != nil {
+		fresh = a.Fresh.Milliseconds()
+	}
+	if status == http.StatusNotModified {
+		etag, modified = a.ETag, a.Modified
+	}
+	back := problem != "" && p.strayed(status)
 	err := r.Store.WriteSoon(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		_, err := tx.Exec(answerPoll, p.source, p.asked, tx.Now().UnixMilli(), status, problem, lease.Name, lease.Owner, lease.Epoch)
-		return err
+		now := tx.Now().UnixMilli()
+		gone := int64(0)
+		if status == http.StatusGone && !back {
+			gone = now
+		}
+		n, err := tx.Exec(answerPoll, p.source, p.asked, now, status, problem, lease.Name, lease.Owner, lease.Epoch, fresh, gone, etag, modified)
+		if err != nil || n == 0 || !back {
+			return err
+		}
+		return askHome(tx, p)
 	})
 	if err != nil {
 		r.Log.Warn("an answer was not kept", "url", p.url, "error", err)
@@ -192,7 +218,7 @@ func (r *Robot) answerPoll(ctx context.Context, h *host, p polled, status int, p
 }
 
 // pend keeps a download for parse, unless it is what parse has read already.
-func (r *Robot) pend(ctx context.Context, h *host, p polled, a *client.Answer) {
+func (r *Robot) pend(ctx context.Context, h *host, p *polled, a *client.Answer) {
 	digest, same := p.body, a.Known
 	switch {
 	case same:
@@ -205,7 +231,7 @@ func (r *Robot) pend(ctx context.Context, h *host, p polled, a *client.Answer) {
 		same = bytes.Equal(digest, p.body)
 	}
 	if same && a.ETag == p.etag && a.Modified == p.modified {
-		r.answerPoll(ctx, h, p, a.Status, "")
+		r.answerPoll(ctx, h, p, a, "")
 		return
 	}
 	key := p.key // of the same bytes it goes with the sweep of bodies
@@ -221,9 +247,13 @@ func (r *Robot) pend(ctx context.Context, h *host, p polled, a *client.Answer) {
 	links := websubLinks(a.Header, p.url)
 	r.writeFor(ctx, h, p.url, func(tx *store.Tx) error {
 		n, err := tx.Exec(pendPoll, p.source, p.asked, tx.Now().UnixMilli(), a.Status, key, p.url, a.Type, a.ETag, a.Modified, digest, a.Raw,
-			strings.Join(links.hubs, " "), links.self)
+			a.Fresh.Milliseconds(), strings.Join(links.hubs, " "), links.self)
 		if n == 1 {
 			tx.Emit(flow.FeedFetched.Encode(flow.Poll{Source: p.source, Origin: h.origin, Part: h.part, AsOf: p.asked}))
+		}
+		if err == nil && n == 1 && p.probe && !same && !p.pushed && p.lies.IsZero() {
+			// It said for a day that nothing has changed.
+			_, err = tx.Exec(noteLies, p.source, store.Millis(tx.Now().Add(liesFor)))
 		}
 		return err
 	})

@@ -2,29 +2,33 @@ package robot
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 )
 
-// task is one thing to ask a host for.
+// task is one thing to ask a host for. There may be millions, so it is small.
 type task struct {
-	source int64  // a poll, if not 0
-	hash   string // else the digest of a wanted address
-	url    string // where redirects have led, "" at first
-	hops   int
+	id       taskID
+	wanted   int64  // earlier first
+	trail    *trail // where redirects have led; nil at first
+	priority int32  // lower first
+}
 
-	priority int   // lower first
-	wanted   int64 // earlier first
+// taskID names a poll by its source, or a wanted address by its digest.
+type taskID struct {
+	source int64
+	hash   [16]byte
 }
 
 // The priorities. A wanted address carries its own; polls go before all.
 const pollPriority = 0
 
-func (t task) id() taskID { return taskID{t.source, t.hash} }
-
-type taskID struct {
-	source int64
-	hash   string
-}
+// window is how many wanted addresses of a host are in memory; the others wait in
+// the store until these are few.
+const (
+	window   = 16
+	lowWater = 4
+)
 
 // queue holds what is to be asked, by host, and knows which host may be asked
 // next. Its cost is logarithmic in the hosts and in the tasks of one host. It is
@@ -33,24 +37,39 @@ type queue struct {
 	connections int              // at once per host
 	hosts       map[string]*host // by origin
 	ready       readyHeap
-	known       map[taskID]bool
+	polls       map[int64]bool // sources that are queued or in hand
+	groups      groups
+	hungry      []*host // hosts of which the store may have more than memory
 }
 
-// add puts a task into the queue of its host; false if it is there already.
-// A new host may be asked from the time first on.
-func (q *queue) add(origin string, part int, t task, first time.Time) bool {
-	if q.known[t.id()] {
-		return false
-	}
-	if q.known == nil {
-		q.known, q.hosts = map[taskID]bool{}, map[string]*host{}
-	}
+// host returns the host of an origin. A new one may be asked from the time first on.
+func (q *queue) host(origin string, part int, first time.Time) *host {
 	h := q.hosts[origin]
 	if h == nil {
+		if q.hosts == nil {
+			q.hosts, q.polls = map[string]*host{}, map[int64]bool{}
+		}
 		h = &host{origin: origin, part: part, next: first, at: -1}
 		q.hosts[origin] = h
 	}
-	q.known[t.id()] = true
+	return h
+}
+
+// add puts a task into the queue of a host; false if it is there already, or waits
+// in the store.
+func (q *queue) add(h *host, t task) bool {
+	switch {
+	case t.id.source != 0 && q.polls[t.id.source], t.id.source == 0 && h.has(t.id):
+		return false
+	case t.id.source != 0:
+		q.polls[t.id.source] = true
+	case h.wanted >= window && t.priority >= h.worst:
+		h.more = true
+		return false
+	default:
+		h.wanted++
+		h.worst = max(h.worst, t.priority)
+	}
 	heap.Push(&h.tasks, t)
 	q.place(h)
 	return true
@@ -59,23 +78,42 @@ func (q *queue) add(origin string, part int, t task, first time.Time) bool {
 // pop takes the next task of the host that may be asked first, or returns how
 // long to wait for one; a negative wait is for ever.
 func (q *queue) pop(now time.Time) (*host, task, time.Duration) {
-	if len(q.ready) == 0 {
-		return nil, task{}, -1
+	for len(q.ready) > 0 {
+		h := q.ready[0]
+		if wait := h.next.Sub(now); wait > 0 {
+			return nil, task{}, wait
+		}
+		if turn := q.groups.turn(h, now); turn.After(now) {
+			h.next = turn
+			heap.Fix(&q.ready, h.at)
+			continue
+		}
+		t := heap.Pop(&h.tasks).(task)
+		h.hands = append(h.hands, t.id)
+		q.place(h)
+		return h, t, 0
 	}
-	h := q.ready[0]
-	if wait := h.next.Sub(now); wait > 0 {
-		return nil, task{}, wait
-	}
-	t := heap.Pop(&h.tasks).(task)
-	h.busy++
-	q.place(h)
-	return h, t, 0
+	return nil, task{}, -1
 }
 
 // done ends a task that pop gave; the host may be asked again from next on.
 func (q *queue) done(h *host, t task, next time.Time) {
-	delete(q.known, t.id())
-	q.leave(h, next)
+	delete(q.polls, t.id.source)
+	if t.id.source == 0 {
+		if h.wanted--; h.wanted == 0 {
+			h.worst = 0
+		}
+	}
+	q.leave(h, t, next)
+	q.feed(h)
+}
+
+// feed has more of a host's tasks read when few are left in memory.
+func (q *queue) feed(h *host) {
+	if h.more && !h.hungry && !h.gone && h.wanted <= lowWater {
+		h.hungry = true
+		q.hungry = append(q.hungry, h)
+	}
 }
 
 // back puts a task that pop gave back into its host's queue.
@@ -85,11 +123,12 @@ func (q *queue) back(h *host, t task, next time.Time) {
 		return
 	}
 	heap.Push(&h.tasks, t)
-	q.leave(h, next)
+	q.leave(h, t, next)
 }
 
-func (q *queue) leave(h *host, next time.Time) {
-	h.busy--
+func (q *queue) leave(h *host, t task, next time.Time) {
+	at := slices.Index(h.hands, t.id)
+	h.hands = slices.Delete(h.hands, at, at+1)
 	if next.After(h.next) {
 		h.next = next
 	}
@@ -98,7 +137,7 @@ func (q *queue) leave(h *host, next time.Time) {
 
 // place keeps the host in the heap exactly while it may be given a task.
 func (q *queue) place(h *host) {
-	wanted := !h.gone && len(h.tasks) > 0 && h.busy < max(q.connections, 1)
+	wanted := !h.gone && len(h.tasks) > 0 && len(h.hands) < max(q.connections, 1)
 	switch {
 	case wanted && h.at < 0:
 		heap.Push(&q.ready, h)
@@ -109,29 +148,35 @@ func (q *queue) place(h *host) {
 	}
 }
 
-// drop forgets what waits for the hosts of a part, and what is known of them.
-func (q *queue) drop(part int) {
+// drop forgets what waits for the hosts of some parts, and what is known of them.
+func (q *queue) drop(parts map[int]bool) {
 	for origin, h := range q.hosts {
-		if h.part != part {
+		if !parts[h.part] {
 			continue
 		}
 		for _, t := range h.tasks {
-			delete(q.known, t.id())
+			delete(q.polls, t.id.source)
 		}
 		h.tasks, h.gone = nil, true
-		q.place(h)
-		delete(q.hosts, origin)
+		q.remove(origin, h)
 	}
+}
+
+// remove lets go of a host.
+func (q *queue) remove(origin string, h *host) {
+	q.place(h)
+	delete(q.hosts, origin)
 }
 
 // forget lets go of idle hosts that may be asked at any time, which are read
 // from the store again when they are needed.
 func (q *queue) forget(now time.Time) {
 	for origin, h := range q.hosts {
-		if len(h.tasks) == 0 && h.busy == 0 && h.next.Before(now.Add(-time.Minute)) {
-			delete(q.hosts, origin)
+		if len(h.tasks) == 0 && len(h.hands) == 0 && !h.hungry && h.next.Before(now.Add(-time.Minute)) {
+			q.remove(origin, h)
 		}
 	}
+	q.groups.forget(now)
 }
 
 // readyHeap orders hosts by the time from which they may be asked.

@@ -1,12 +1,25 @@
 package robot
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 	"time"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// put queues a task as add does, of a host that may be asked from first on.
+func put(q *queue, origin string, part int, t task, first time.Time) bool {
+	return q.add(q.host(origin, part, first), t)
+}
+
+func poll(source int64) task { return task{id: taskID{source: source}} }
+
+func named(hash string) (id taskID) {
+	copy(id.hash[:], hash)
+	return id
+}
 
 // next pops a task that must be there.
 func next(t *testing.T, q *queue, now time.Time) (*host, task) {
@@ -29,15 +42,15 @@ func none(t *testing.T, q *queue, now time.Time, want time.Duration) {
 func TestAHostsTasksGoByPriorityThenAge(t *testing.T) {
 	var q queue
 	for _, one := range []task{
-		{hash: "old picture", priority: 2, wanted: 1}, {hash: "article", priority: 1, wanted: 5}, {source: 2, wanted: 9},
-		{hash: "new picture", priority: 2, wanted: 8}, {source: 1, wanted: 7},
+		{id: named("old picture"), priority: 2, wanted: 1}, {id: named("article"), priority: 1, wanted: 5}, {id: taskID{source: 2}, wanted: 9},
+		{id: named("new picture"), priority: 2, wanted: 8}, {id: taskID{source: 1}, wanted: 7},
 	} {
-		q.add("http://a.example", 0, one, noon)
+		put(&q, "http://a.example", 0, one, noon)
 	}
 	var got []string
 	for range 5 {
 		h, one := next(t, &q, noon)
-		got = append(got, fmt.Sprint(one.source, one.hash))
+		got = append(got, fmt.Sprint(one.id.source, string(bytes.TrimRight(one.id.hash[:], "\x00"))))
 		q.done(h, one, noon)
 	}
 	if want := "[1 2 0article 0old picture 0new picture]"; fmt.Sprint(got) != want {
@@ -49,8 +62,8 @@ func TestAHostsTasksGoByPriorityThenAge(t *testing.T) {
 func TestAHostWaitsForItsTurnAndOthersDoNot(t *testing.T) {
 	var q queue
 	for i := range int64(3) {
-		q.add("http://a.example", 0, task{source: 1 + i}, noon)
-		q.add("http://b.example", 1, task{source: 11 + i}, noon.Add(time.Second))
+		put(&q, "http://a.example", 0, poll(1+i), noon)
+		put(&q, "http://b.example", 1, poll(11+i), noon.Add(time.Second))
 	}
 	h, one := next(t, &q, noon)
 	q.done(h, one, noon.Add(10*time.Second))
@@ -70,7 +83,7 @@ func TestAHostHasOneConnectionUnlessMoreAreAllowed(t *testing.T) {
 	for connections, want := range map[int]int{0: 1, 1: 1, 3: 3} {
 		q := queue{connections: connections}
 		for i := range int64(5) {
-			q.add("http://a.example", 0, task{source: 1 + i}, noon)
+			put(&q, "http://a.example", 0, poll(1+i), noon)
 		}
 		n := 0
 		for {
@@ -87,21 +100,21 @@ func TestAHostHasOneConnectionUnlessMoreAreAllowed(t *testing.T) {
 
 func TestATaskIsQueuedOnceUntilItIsDone(t *testing.T) {
 	var q queue
-	one := task{hash: "a"}
-	if !q.add("http://a.example", 0, one, noon) || q.add("http://a.example", 0, one, noon) {
+	one := task{id: named("a")}
+	if !put(&q, "http://a.example", 0, one, noon) || put(&q, "http://a.example", 0, one, noon) {
 		t.Error("queued twice")
 	}
 	h, one := next(t, &q, noon)
-	if q.add("http://a.example", 0, one, noon) {
+	if put(&q, "http://a.example", 0, one, noon) {
 		t.Error("queued while it is in hand")
 	}
 	q.back(h, one, noon)
-	if q.add("http://a.example", 0, one, noon) {
+	if put(&q, "http://a.example", 0, one, noon) {
 		t.Error("queued while it waits again")
 	}
 	h, one = next(t, &q, noon)
 	q.done(h, one, noon)
-	if !q.add("http://a.example", 0, one, noon) {
+	if !put(&q, "http://a.example", 0, one, noon) {
 		t.Error("not queued after it was done")
 	}
 }
@@ -109,9 +122,9 @@ func TestATaskIsQueuedOnceUntilItIsDone(t *testing.T) {
 func TestALaterTurnIsNeverMadeEarlier(t *testing.T) {
 	var q queue
 	q.connections = 2
-	q.add("http://a.example", 0, task{source: 1}, noon)
-	q.add("http://a.example", 0, task{source: 2}, noon)
-	q.add("http://a.example", 0, task{source: 3}, noon)
+	put(&q, "http://a.example", 0, poll(1), noon)
+	put(&q, "http://a.example", 0, poll(2), noon)
+	put(&q, "http://a.example", 0, poll(3), noon)
 	h, one := next(t, &q, noon)
 	_, two := next(t, &q, noon)
 	q.done(h, one, noon.Add(time.Hour)) // it answered Retry-After
@@ -121,17 +134,17 @@ func TestALaterTurnIsNeverMadeEarlier(t *testing.T) {
 
 func TestADroppedPartIsForgottenAndOthersStay(t *testing.T) {
 	var q queue
-	q.add("http://a.example", 7, task{source: 1}, noon)
-	q.add("http://b.example", 7, task{source: 2}, noon)
-	q.add("http://c.example", 8, task{source: 3}, noon)
-	q.drop(7)
+	put(&q, "http://a.example", 7, poll(1), noon)
+	put(&q, "http://b.example", 7, poll(2), noon)
+	put(&q, "http://c.example", 8, poll(3), noon)
+	q.drop(map[int]bool{7: true})
 	h, one := next(t, &q, noon)
-	if one.source != 3 {
+	if one.id.source != 3 {
 		t.Errorf("%+v of a dropped part is handed out", one)
 	}
 	q.done(h, one, noon)
 	none(t, &q, noon, -1)
-	if !q.add("http://a.example", 7, task{source: 1}, noon) {
+	if !put(&q, "http://a.example", 7, poll(1), noon) {
 		t.Error("what was dropped cannot be queued again")
 	}
 }
@@ -139,7 +152,7 @@ func TestADroppedPartIsForgottenAndOthersStay(t *testing.T) {
 func TestAnIdleHostIsForgottenOnceItMayBeAsked(t *testing.T) {
 	var q queue
 	for i, wait := range []time.Duration{0, time.Hour} {
-		q.add(fmt.Sprintf("http://%d.example", i), 0, task{source: int64(1 + i)}, noon)
+		put(&q, fmt.Sprintf("http://%d.example", i), 0, poll(int64(1+i)), noon)
 		h, one := next(t, &q, noon)
 		q.done(h, one, noon.Add(wait))
 	}

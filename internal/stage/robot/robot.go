@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/flow"
 	"github.com/courant-platform/courant/internal/kit/obs"
 	"github.com/courant-platform/courant/internal/kit/setting"
@@ -59,8 +60,12 @@ type Robot struct {
 	mu    sync.Mutex
 	queue queue
 	parts parts
-	wake  chan struct{}
+	wake  chan struct{} // a host may have become ready
+	want  chan struct{} // a host is hungry
+	look  chan struct{} // the leases were renewed
 	start sync.Once
+
+	sweptLast int // the part
 }
 
 // Handlers are what the stage wants to hear. Every robot hears every bell and
@@ -68,11 +73,14 @@ type Robot struct {
 func (r *Robot) Handlers() []bus.Handler {
 	return []bus.Handler{
 		flow.SourceDue.Listen(func(_ context.Context, p flow.Poll) error {
-			r.add(p.Origin, p.Part, task{source: p.Source, priority: pollPriority, wanted: p.AsOf})
+			r.add(p.Origin, p.Part, task{id: taskID{source: p.Source}, priority: pollPriority, wanted: p.AsOf})
 			return nil
 		}),
 		flow.FetchWanted.Listen(func(_ context.Context, f flow.Fetch) error {
-			r.add(f.Origin, f.Part, task{hash: string(f.Hash), priority: f.Priority, wanted: r.Store.Now().UnixMilli()})
+			if len(f.Hash) != len(taskID{}.hash) {
+				return courant.Errorf(courant.Invalid, "a digest of %d bytes", len(f.Hash))
+			}
+			r.add(f.Origin, f.Part, task{id: taskID{hash: [16]byte(f.Hash)}, priority: int32(f.Priority), wanted: r.Store.Now().UnixMilli()})
 			return nil
 		}),
 	}
@@ -81,8 +89,9 @@ func (r *Robot) Handlers() []bus.Handler {
 // prepare sets up what a struct literal leaves empty.
 func (r *Robot) prepare() {
 	r.start.Do(func() {
-		r.wake = make(chan struct{}, 1)
+		r.wake, r.want, r.look = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
 		r.queue.connections = r.Config.ConnectionsPerHost
+		r.queue.groups.gap = r.gap()
 	})
 }
 
@@ -90,30 +99,32 @@ func (r *Robot) prepare() {
 func (r *Robot) add(origin string, part int, t task) {
 	r.prepare()
 	r.mu.Lock()
-	held, ok := r.parts.held(part)
-	added := ok && r.queue.add(origin, part, t, held.since.Add(r.gap()))
+	held, ok := r.parts[part]
+	added := ok && r.queue.add(r.queue.host(origin, part, held.since.Add(r.gap())), t)
 	r.mu.Unlock()
 	if added {
-		r.ring()
+		ring(r.wake)
 	}
 }
 
-func (r *Robot) ring() {
+func ring(bell chan struct{}) {
 	select {
-	case r.wake <- struct{}{}:
+	case bell <- struct{}{}:
 	default:
 	}
 }
 
 func (r *Robot) gap() time.Duration { return r.Config.Gap.Or(500 * time.Millisecond) }
 
-// Run holds leases, sweeps the tables and asks, until ctx ends; then it waits
-// for the requests under way.
+// Run holds leases, looks for work and asks, until ctx ends; then it waits for the
+// requests under way.
 func (r *Robot) Run(ctx context.Context) error {
 	r.prepare()
 	var all sync.WaitGroup
 	all.Go(func() { r.hold(ctx) })
 	all.Go(func() { r.clean(ctx) })
+	all.Go(func() { r.sweeps(ctx) })
+	all.Go(func() { r.fill(ctx) })
 	all.Go(func() { r.dispatch(ctx) })
 	all.Wait()
 	return r.Store.Release(context.WithoutCancel(ctx), r.Owner)
@@ -168,7 +179,7 @@ func (r *Robot) serve(ctx context.Context, h *host, t task) {
 		r.leave(h, t, now.Add(5*time.Second), false)
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), left-leaseReserve)
+	ctx, cancel := r.whileHeld(context.WithoutCancel(ctx), h.part)
 	defer cancel() // the requests' end; what they brought is noted after it too
 	if !h.loaded {
 		next, err := r.load(ctx, h)
@@ -183,18 +194,38 @@ func (r *Robot) serve(ctx context.Context, h *host, t task) {
 		r.leave(h, t, r.askRobots(ctx, h), false)
 		return
 	}
-	next, again := r.do(ctx, h, t)
-	if again != nil {
-		r.follow(h, t, *again, next)
+	next, on := r.do(ctx, h, t)
+	if on != nil {
+		r.follow(h, t, *on, next)
 		return
 	}
 	r.leave(h, t, next, true)
 }
 
+// whileHeld ends a context when the part's lease ends, which is renewed while a
+// request takes long.
+func (r *Robot) whileHeld(ctx context.Context, n int) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	first := r.lease(n)
+	var check func()
+	check = func() {
+		now := r.lease(n)
+		left := time.Until(now.until) - leaseReserve
+		if now.lease.Epoch != first.lease.Epoch || left <= 0 {
+			cancel()
+			return
+		}
+		timer := time.AfterFunc(left, check)
+		context.AfterFunc(ctx, func() { timer.Stop() })
+	}
+	check()
+	return ctx, cancel
+}
+
 // do performs the task and returns when the host may be asked next, and the task
 // that goes on elsewhere after a redirect.
 func (r *Robot) do(ctx context.Context, h *host, t task) (time.Time, *task) {
-	if t.source != 0 {
+	if t.id.source != 0 {
 		return r.poll(ctx, h, t)
 	}
 	return r.fetch(ctx, h, t)
@@ -208,6 +239,29 @@ func (r *Robot) leave(h *host, t task, next time.Time, done bool) {
 	} else {
 		r.queue.back(h, t, next)
 	}
+	r.freed()
+}
+
+// Queued is what is in memory: hosts, and tasks that wait for them.
+type Queued struct{ Hosts, Tasks int }
+
+// Queued counts the queue.
+func (r *Robot) Queued() (q Queued) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	q.Hosts = len(r.queue.hosts)
+	for _, h := range r.queue.hosts {
+		q.Tasks += len(h.tasks)
+	}
+	return q
+}
+
+// freed ends what holds r.mu for a task that was in hand, and wakes who waits for it.
+func (r *Robot) freed() {
+	hungry := len(r.queue.hungry) > 0
 	r.mu.Unlock()
-	r.ring()
+	ring(r.wake)
+	if hungry {
+		ring(r.want)
+	}
 }

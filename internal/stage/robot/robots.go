@@ -27,17 +27,30 @@ const (
 // load reads what is known of a host and returns when it may be asked.
 func (r *Robot) load(ctx context.Context, h *host) (time.Time, error) {
 	var text []byte
-	var until, allowed, latency int64
+	var until, allowed, latency, blocked int64
 	err := r.Store.Read(ctx, func(q store.Reader) error {
-		return q.Row(readHost, h.origin).Scan(&text, &h.robots, &until, &allowed, &h.failures, &latency)
+		return q.Rows(func(rows store.Rows) error {
+			var row struct {
+				origin                     string
+				text                       []byte
+				robots, failures, refusals int
+				until, allowed, latency    int64
+				pace                       int64
+			}
+			err := rows.Scan(&row.origin, &row.text, &row.robots, &row.until, &row.allowed, &row.failures, &row.refusals, &row.latency, &row.pace)
+			if row.origin != h.origin {
+				blocked = row.allowed
+				return err
+			}
+			text, until, allowed, latency = row.text, row.until, row.allowed, row.latency
+			h.robots, h.failures, h.refusals, h.limit = row.robots, row.failures, row.refusals, time.Duration(row.pace)*time.Millisecond
+			return err
+		}, readHost, h.origin, allHosts+h.domain())
 	})
-	if err != nil && !store.NoRow(err) {
+	if err != nil {
 		return time.Time{}, err
 	}
 	h.loaded = true
-	if err != nil {
-		return h.next, nil
-	}
 	now, storeNow := time.Now(), r.Store.Now()
 	if left := store.Time(until).Sub(storeNow); until != 0 && left <= robotsFresh { // else a clock ran ahead
 		h.until = now.Add(left)
@@ -47,13 +60,31 @@ func (r *Robot) load(ctx context.Context, h *host) (time.Time, error) {
 		if text, err = pack.Open(text); err != nil {
 			h.until = time.Time{} // ask again
 		}
-		h.rules = rules.Parse(text, r.Config.UserAgent)
+		h.obey(rules.Parse(text, r.Config.UserAgent))
 	}
-	if allowed == 0 {
-		return h.next, nil
+	wait := func(t int64) time.Time {
+		if t == 0 {
+			return time.Time{}
+		}
+		return now.Add(min(store.Time(t).Sub(storeNow), client.MostRetryAfter))
 	}
-	return now.Add(min(store.Time(allowed).Sub(storeNow), client.MostRetryAfter)), nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t := wait(blocked); t.After(now) {
+		r.queue.groups.block(h, t)
+	}
+	// A robot that held it before may have asked it just now.
+	return later(later(h.next, r.parts[h.part].since.Add(h.pace(r.gap()))), wait(allowed)), nil
 }
+
+// obey takes rules over, without the sitemaps, which robot has no use for.
+func (h *host) obey(r rules.Rules) {
+	r.Sitemaps = nil
+	h.rules = r
+}
+
+// allHosts begins the row of a domain whose hosts are all left alone.
+const allHosts = "*."
 
 // askRobots asks for robots.txt, over a few redirects, and returns when the host
 // may be asked next. A host that does not answer, or with a 5xx, forbids
@@ -68,16 +99,20 @@ func (r *Robot) askRobots(ctx context.Context, h *host) time.Time {
 		h.robots, h.until = noRules, start.Add(robotsAgain) // the address itself says no below
 	case err != nil, a.Status >= 500, a.Status == http.StatusTooManyRequests:
 		h.robots, h.until = nothingGoes, start.Add(robotsAgain)
-		if a != nil {
+		if a != nil && a.RetryAfter > 0 {
 			retry = a.RetryAfter
+			h.until = start.Add(max(retry, time.Minute))
 		}
 	case a.Status == http.StatusOK:
 		h.robots, h.until, text = hasRules, start.Add(robotsFresh), a.Body
 	default:
 		h.robots, h.until = noRules, start.Add(robotsFresh)
 	}
-	h.rules = rules.Parse(text, r.Config.UserAgent)
+	h.obey(rules.Parse(text, r.Config.UserAgent))
 	next := start.Add(max(h.pace(r.gap()), retry))
+	if retry > 0 {
+		r.block(ctx, h, next, "robots.txt: "+said(a), a.Status == http.StatusTooManyRequests)
+	}
 	r.keep(ctx, h, text, next)
 	r.Metrics.Add("courant_robot_robots_total", 1, "result", http.StatusText(h.robots))
 	return next
@@ -108,7 +143,7 @@ func (r *Robot) keep(ctx context.Context, h *host, text []byte, next time.Time) 
 			return err
 		}
 		_, err := tx.Exec(keepHost, h.origin, h.part, packed, h.robots, until,
-			store.Millis(storeNow.Add(time.Until(next))), h.failures, "", h.latency.Milliseconds())
+			store.Millis(storeNow.Add(time.Until(next))), h.failures, h.refusals, h.latency.Milliseconds())
 		return err
 	})
 	if err != nil {

@@ -2,15 +2,17 @@ package robot
 
 import (
 	"context"
-	"sort"
 	"time"
 
-	"github.com/courant-platform/courant/internal/port/blob"
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// loadMost bounds how many wanted addresses one sweep takes into memory.
-const loadMost = 50_000
+const (
+	sweepTime = 250 * time.Millisecond // what one sweep of the wanted addresses may take
+	fillHosts = 100                    // hosts whose queues are filled in one reading
+)
 
 // found is a row that wants to be asked for.
 type found struct {
@@ -19,13 +21,33 @@ type found struct {
 	task   task
 }
 
-// sweep takes up the work in the store that no bell announced.
+// sweeps looks for work after each renewal of the leases, until ctx ends.
+func (r *Robot) sweeps(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.look:
+		}
+		if err := r.sweep(ctx); err != nil && ctx.Err() == nil {
+			r.Log.Warn("work not looked for", "error", err)
+		}
+	}
+}
+
+// sweep takes up the work in the store that no bell announced: all polls, and the
+// wanted addresses part after part, as far as it comes.
 func (r *Robot) sweep(ctx context.Context) error {
 	var work []found
-	err := r.Store.Read(ctx, func(q store.Reader) error {
-		err := q.Rows(func(rows store.Rows) error {
+	busy := map[int]bool{}
+	err := r.Store.Read(ctx, func(q store.Reader) (err error) {
+		err = q.Rows(func(rows store.Rows) error {
 			f := found{task: task{priority: pollPriority}}
-			err := rows.Scan(&f.task.source, &f.origin, &f.part, &f.task.wanted)
+			var led string
+			err := rows.Scan(&f.task.id.source, &f.origin, &f.part, &f.task.wanted, &led)
+			if led != "" {
+				f.origin, f.part = link.Origin(led), courant.Part(link.Domain(link.Host(led)))
+			}
 			work = append(work, f)
 			return err
 		}, wantedPolls)
@@ -33,76 +55,141 @@ func (r *Robot) sweep(ctx context.Context) error {
 			return err
 		}
 		return q.Rows(func(rows store.Rows) error {
-			var f found
-			var hash []byte
-			err := rows.Scan(&hash, &f.origin, &f.part, &f.task.priority, &f.task.wanted)
-			f.task.hash = string(hash)
-			work = append(work, f)
+			var n int
+			err := rows.Scan(&n)
+			busy[n] = true
 			return err
-		}, wantedFetches, r.Store.Now().UnixMilli(), loadMost)
+		}, wantedParts)
 	})
+	if err != nil {
+		return err
+	}
 	for _, f := range work {
 		r.add(f.origin, f.part, f.task)
 	}
+	return r.sweepParts(ctx, busy)
+}
+
+// sweepParts looks through the parts that have work: first those that it has not
+// looked at since they are ours, then the others from where it left off.
+func (r *Robot) sweepParts(ctx context.Context, busy map[int]bool) error {
+	began := time.Now()
+	for _, n := range r.sweepOrder(busy) {
+		if !r.swept(n) || time.Since(began) < sweepTime {
+			if err := r.sweepPart(ctx, n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *Robot) sweepOrder(busy map[int]bool) (order []int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range courant.Parts {
+		n := (r.sweptLast + 1 + i) % courant.Parts
+		if p, ours := r.parts[n]; ours && busy[n] {
+			order = append(order, n)
+		} else if ours {
+			p.swept = true
+			r.parts[n] = p
+		}
+	}
+	return order
+}
+
+func (r *Robot) swept(n int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.parts[n].swept
+}
+
+// sweepPart gives each host of a part that has work the first of its tasks.
+func (r *Robot) sweepPart(ctx context.Context, n int) error {
+	var work []found
+	err := r.Store.Read(ctx, func(q store.Reader) error {
+		return q.Rows(func(rows store.Rows) error {
+			f := found{part: n}
+			err := f.scan(rows)
+			work = append(work, f)
+			return err
+		}, wantedOfPart, n, r.Store.Now().UnixMilli(), window+1)
+	})
+	if err != nil {
+		return err
+	}
+	for _, f := range work {
+		r.add(f.origin, f.part, f.task) // the last one says that there are more
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sweptLast = n
+	if p, ours := r.parts[n]; ours {
+		p.swept = true
+		r.parts[n] = p
+	}
+	return nil
+}
+
+func (f *found) scan(rows store.Rows) error {
+	var hash []byte
+	err := rows.Scan(&hash, &f.origin, &f.task.priority, &f.task.wanted)
+	copy(f.task.id.hash[:], hash)
 	return err
 }
 
-// clean deletes old downloads, every minute until ctx ends.
-func (r *Robot) clean(ctx context.Context) {
-	tick := time.NewTicker(time.Minute)
-	defer tick.Stop()
+// fill reads more of the tasks of hosts that have few left, until ctx ends.
+func (r *Robot) fill(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-r.want:
 		}
-		if err := r.cleanOnce(ctx); err != nil && ctx.Err() == nil {
-			r.Log.Warn("old downloads not deleted", "error", err)
+		for r.fillSome(ctx) {
 		}
 	}
 }
 
-// cleanOnce deletes downloads that are older than they are kept for and, of the
-// rest, the oldest beyond the bound on their size; never one that waits to be
-// read.
-func (r *Robot) cleanOnce(ctx context.Context) error {
-	inUse := map[string]bool{}
-	err := r.Store.Read(ctx, func(q store.Reader) error {
-		return q.Rows(func(rows store.Rows) error {
-			var key string
-			err := rows.Scan(&key)
-			inUse[key] = true
-			return err
-		}, bodiesInUse)
-	})
-	if err != nil {
-		return err
+func (r *Robot) fillSome(ctx context.Context) (again bool) {
+	r.mu.Lock()
+	n := min(len(r.queue.hungry), fillHosts)
+	hungry := r.queue.hungry[:n:n]
+	r.queue.hungry = r.queue.hungry[n:]
+	r.mu.Unlock()
+	if n == 0 || ctx.Err() != nil {
+		return false
 	}
-	var bodies []blob.Info
-	total := int64(0)
-	err = r.Blobs.List(ctx, "body/", func(b blob.Info) error {
-		if !inUse[b.Key] {
-			bodies = append(bodies, b)
-			total += b.Size
+	more := make([][]found, n)
+	err := r.Store.Read(ctx, func(q store.Reader) error {
+		for i, h := range hungry {
+			more[i] = nil
+			err := q.Rows(func(rows store.Rows) error {
+				f := found{part: h.part}
+				err := f.scan(rows)
+				more[i] = append(more[i], f)
+				return err
+			}, wantedOfHost, h.part, h.origin, r.Store.Now().UnixMilli(), window+lowWater)
+			if err != nil {
+				return err
+			}
 		}
 		return nil
 	})
-	if err != nil {
-		return err
+	if err != nil && ctx.Err() == nil {
+		r.Log.Warn("the queues of hosts are not filled", "error", err) // the sweep fills them
 	}
-	sort.Slice(bodies, func(i, j int) bool { return bodies[i].Key < bodies[j].Key })
-	oldest := bodyKey(r.Store.Now().Add(-r.Config.KeepBodies.Or(time.Hour)), "")
-	fresh := bodyKey(r.Store.Now().Add(-time.Minute), "")
-	for _, b := range bodies {
-		tooMuch := total > r.Config.KeepBodiesSize.Or(1<<30)
-		if b.Key >= fresh || b.Key >= oldest && !tooMuch {
-			break
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, h := range hungry {
+		h.hungry, h.more = false, err != nil || len(more[i]) == window+lowWater
+		for _, f := range more[i] {
+			if !h.gone {
+				r.queue.add(h, f.task)
+			}
 		}
-		if err := r.Blobs.Delete(ctx, b.Key); err != nil {
-			return err
-		}
-		total -= b.Size
 	}
-	return nil
+	ring(r.wake)
+	return true
 }

@@ -205,6 +205,14 @@ func (w *world) want(address string) {
 		key[:], address, link.Origin(address), part(address))
 }
 
+// scan reads one value of the store.
+func (w *world) scan(to any, query string, args ...any) {
+	w.t.Helper()
+	if err := w.store.Read(w.t.Context(), func(r store.Reader) error { return r.Row(query, args...).Scan(to) }); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // poll is a row of polls.
 type poll struct {
 	answered, open      bool // the newest ask is answered; a download waits for parse

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/courant-platform/courant"
@@ -11,35 +12,73 @@ type history struct {
 	Changed  time.Time     // when something new was found last; zero if never
 	Rhythm   time.Duration // usual time between changes; 0 if unknown
 	TTL      time.Duration // the source's own wish; 0 for none
+	Fresh    time.Duration // how long the last answer stays fresh by its header
 	Failures int           // in a row
 	Every    time.Duration // as people set it; 0 to follow the source
 	Pinged   time.Time     // newest ping of a hub whose lease has not ended; zero if none
 }
 
-// Interval is how long to wait until the next poll: a quarter of the source's
-// usual time between changes, longer while it is quiet or fails, never more
-// often than it wishes, and always between the bounds. A source whose hub tells
-// its news is asked rarely: only to see that it does.
-func (c Config) interval(h history, now time.Time) time.Duration {
+// interval is how long to wait until the next poll, and why: a quarter of the
+// source's usual time between changes, longer while it is quiet or fails, never more
+// often than it wishes, and always between the bounds. A source whose hub tells its
+// news is asked rarely: only to see that it does.
+func (c Config) interval(h history, now time.Time) (d time.Duration, why string) {
 	low, high := c.bounds()
 	if h.Every > 0 {
-		return min(h.Every<<min(h.Failures, 8), max(high, h.Every))
+		d, why = h.Every<<min(h.Failures, 8), "as it was set"
+		if h.Failures > 0 {
+			why = failing(h.Failures)
+		}
+		return min(d, max(high, h.Every)), why
 	}
-	d := c.FirstInterval.Or(15 * time.Minute)
+	d, why = c.FirstInterval.Or(15*time.Minute), "how often it changes is not known yet"
 	if h.Rhythm > 0 {
-		d = h.Rhythm / 4
+		d, why = h.Rhythm/4, fmt.Sprintf("a quarter of %s, the usual time between changes", round(h.Rhythm))
+	}
+	longer := func(than time.Duration, because string) {
+		if than > d {
+			d, why = than, because
+		}
 	}
 	if !h.Changed.IsZero() {
-		d = max(d, now.Sub(h.Changed)/16)
+		longer(now.Sub(h.Changed)/16, "it has been quiet for "+round(now.Sub(h.Changed)))
 	}
-	d = max(d, h.TTL, low)
+	longer(h.TTL, "the feed asks for no more (ttl)")
+	longer(h.Fresh, "the answer stays fresh as long, by its header")
+	longer(low, "schedule.min_interval")
 	for range min(h.Failures, 8) {
 		d *= 2
 	}
-	if courant.Announced(h.Changed, h.Pinged) {
-		d = max(d, announced)
+	if h.Failures > 0 {
+		why = failing(h.Failures)
 	}
-	return min(d, high)
+	if courant.Announced(h.Changed, h.Pinged) {
+		longer(announced, "its hub tells the news")
+	}
+	if d > high {
+		return high, "schedule.max_interval"
+	}
+	return d, why
+}
+
+func failing(n int) string {
+	if n == 1 {
+		return "the last poll failed"
+	}
+	return fmt.Sprintf("the last %d polls failed", n)
+}
+
+// round shows a time without what does not matter.
+func round(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%d days", d/(24*time.Hour))
+	case d >= time.Hour:
+		return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
+	case d >= time.Minute:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	}
+	return d.Round(time.Second / 10).String()
 }
 
 // announced is the least interval of a source whose hub tells its news.
@@ -58,4 +97,24 @@ func next(due, now time.Time, d time.Duration) time.Time {
 		return n
 	}
 	return now.Add(d)
+}
+
+// skip is when a feed wishes not to be asked: bits for hours of the day in UTC and
+// for days of the week from Sunday on (RSS 0.91, skipHours and skipDays).
+type skip struct{ hours, days int }
+
+// after moves a time out of the hours and days that are skipped, minutes kept, so
+// that sources keep apart. Where all are skipped, none is.
+func (s skip) after(t time.Time) time.Time {
+	if s.hours == 0 && s.days == 0 {
+		return t
+	}
+	later := t.UTC()
+	for range 8 * 24 {
+		if s.hours>>later.Hour()&1 == 0 && s.days>>int(later.Weekday())&1 == 0 {
+			return later
+		}
+		later = later.Add(time.Hour)
+	}
+	return t
 }

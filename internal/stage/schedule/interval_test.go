@@ -28,6 +28,8 @@ func TestTheIntervalFollowsTheSource(t *testing.T) {
 		{"once lively, quiet for a year", Defaults(), history{Changed: ago(365 * 24 * time.Hour), Rhythm: time.Minute}, 6 * time.Hour},
 		{"it wishes less", Defaults(), history{Rhythm: time.Hour, TTL: time.Hour}, time.Hour},
 		{"it wishes more", Defaults(), history{Rhythm: 4 * time.Hour, TTL: time.Minute}, time.Hour},
+		{"its answers stay fresh", Defaults(), history{Rhythm: time.Hour, Fresh: 2 * time.Hour}, 2 * time.Hour},
+		{"its answers stay fresh for longer than is allowed", Defaults(), history{Rhythm: time.Hour, Fresh: 12 * time.Hour}, 6 * time.Hour},
 		{"it wishes a month", Defaults(), history{TTL: 30 * 24 * time.Hour}, 6 * time.Hour},
 		{"it failed once", Defaults(), history{Rhythm: time.Hour, Failures: 1}, 30 * time.Minute},
 		{"it failed three times", Defaults(), history{Rhythm: time.Hour, Failures: 3}, 2 * time.Hour},
@@ -42,8 +44,8 @@ func TestTheIntervalFollowsTheSource(t *testing.T) {
 		{"its hub tells, where the longest interval is shorter", fixed, history{Changed: ago(time.Minute), Pinged: ago(time.Minute)}, 5 * time.Minute},
 		{"a change in the future, as a clock that steps back leaves it", Defaults(), history{Changed: now.Add(time.Hour), Rhythm: time.Hour}, 15 * time.Minute},
 	} {
-		if got := c.config.interval(c.history, now); got != c.want {
-			t.Errorf("%s: %v, want %v", c.what, got, c.want)
+		if got, why := c.config.interval(c.history, now); got != c.want || why == "" {
+			t.Errorf("%s: %v (%s), want %v", c.what, got, why, c.want)
 		}
 	}
 }
@@ -55,6 +57,26 @@ func TestTheNextTimeKeepsTheGridUnlessItHasPassed(t *testing.T) {
 	} {
 		if got := next(now.Add(-c.late), now, time.Minute).Sub(now); got != c.want {
 			t.Errorf("%v late: next in %v, want %v", c.late, got, c.want)
+		}
+	}
+}
+
+func TestNobodyIsAskedInTheHoursAndOnTheDaysThatTheFeedSkips(t *testing.T) {
+	friday := time.Date(2026, 1, 2, 22, 30, 0, 0, time.UTC)
+	for what, c := range map[string]struct {
+		skip
+		want time.Duration
+	}{
+		"nothing is skipped":           {skip{}, 0},
+		"another hour":                 {skip{hours: 1 << 4}, 0},
+		"this hour and the next":       {skip{hours: 1<<22 | 1<<23}, 2 * time.Hour},
+		"the weekend, and the evening": {skip{hours: 1<<22 | 1<<23, days: 1<<6 | 1<<0}, 50 * time.Hour},
+		"all hours, as if none":        {skip{hours: 1<<24 - 1}, 0},
+		"all days, as if none":         {skip{days: 1<<7 - 1}, 0},
+		"all but one hour of one day":  {skip{hours: 1<<24 - 1 - 1<<22, days: 1<<7 - 1 - 1<<4}, 6 * 24 * time.Hour},
+	} {
+		if got := c.after(friday).Sub(friday); got != c.want {
+			t.Errorf("%s: %v later, want %v", what, got, c.want)
 		}
 	}
 }

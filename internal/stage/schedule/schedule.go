@@ -43,6 +43,9 @@ const (
 	long  = time.Second           // and at most so far: a source may be added at any time
 )
 
+// never is when a source is due that is not asked any more: the end of the year 9999.
+const never = 253402300799000
+
 // Handlers are what the stage wants to hear.
 func (s *Schedule) Handlers() []bus.Handler {
 	return []bus.Handler{flow.SourceChanged.Handle("schedule", 1, s.changed)}
@@ -124,7 +127,7 @@ func (s *Schedule) claim(ctx context.Context) (n int, err error) {
 			if ask := s.plan(&d, tx.Now()); ask {
 				polls = append(polls, d.poll)
 			}
-			if _, err := tx.Exec(planPoll, d.poll.Source, store.Millis(d.due), d.spacing.Milliseconds(), d.poll.AsOf); err != nil {
+			if _, err := tx.Exec(planPoll, d.poll.Source, store.Millis(d.due), d.spacing.Milliseconds(), d.poll.AsOf, d.why); err != nil {
 				return err
 			}
 		}
@@ -136,8 +139,15 @@ func (s *Schedule) claim(ctx context.Context) (n int, err error) {
 
 // plan sets the next due time, and the as-of of a new ask if there is to be one.
 func (s *Schedule) plan(d *dueSource, now time.Time) (ask bool) {
-	d.spacing = s.Config.interval(d.history, now)
-	d.due = next(d.due, now, d.spacing)
+	if d.gone {
+		d.due, d.why = store.Time(never), "it is gone (410) and is not asked any more"
+		return false
+	}
+	d.spacing, d.why = s.Config.interval(d.history, now)
+	planned := next(d.due, now, d.spacing)
+	if d.due = d.skip.after(planned); d.due.After(planned) {
+		d.why = "the feed asks not to be asked then (skipHours, skipDays)"
+	}
 	if d.outstanding {
 		return false
 	}
@@ -159,15 +169,15 @@ func (s *Schedule) changed(ctx context.Context, p flow.Poll) error {
 		if err != nil {
 			return err
 		}
-		spacing := s.Config.interval(d.history, tx.Now())
-		if spacing >= d.spacing {
+		spacing, why := s.Config.interval(d.history, tx.Now())
+		if spacing >= d.spacing || d.gone {
 			return nil
 		}
 		due := d.due.Add(spacing - d.spacing)
 		if due.Before(tx.Now()) {
 			due = tx.Now()
 		}
-		_, err = tx.Exec(planPoll, p.Source, store.Millis(due), spacing.Milliseconds(), d.poll.AsOf)
+		_, err = tx.Exec(planPoll, p.Source, store.Millis(d.skip.after(due)), spacing.Milliseconds(), d.poll.AsOf, why)
 		return err
 	})
 }

@@ -37,7 +37,7 @@ func TestASignedPingIsADownload(t *testing.T) {
 		w.source(1, topic, hub, topic)
 		w.exec(`INSERT INTO websub (id, source, hub, topic, secret, state, asked, verified, until, due) VALUES ('id', 1, $1, $2, 'key', 'active', 1, 1, $3, $3)`,
 			hub, topic, int64(1)<<50)
-		w.exec(`UPDATE polls SET asked = asked - 5000, answered = answered - 5000`)
+		w.exec(`UPDATE polls SET asked = asked - 5000, answered = asked - 5000, pending = asked - 5000, parsed = asked - 5000`)
 		before := w.poll()
 		r := request{form: map[string][]string{"hub.secret": {"key"}}}
 		if code := w.ping("/websub/id", "<feed/>", r.signed("<feed/>")); code != 202 {

@@ -40,10 +40,14 @@ func Open(f Folder) (*Folder, error) {
 
 func (f *Folder) path(key string) string { return filepath.Join(f.Dir, filepath.FromSlash(key)) }
 
-// Put writes the file, durably if wanted.
+// Put writes the file, durably if wanted. What need not be durable is written in its
+// place, which costs half: its key ends in its digest, by which half a file is known.
 func (f *Folder) Put(_ context.Context, key string, body io.Reader, durable bool) error {
-	path := f.path(key)
-	if err := f.write(path, body, durable); err != nil {
+	path, write := f.path(key), f.write
+	if !durable {
+		write = inPlace
+	}
+	if err := write(path, body); err != nil {
 		if errors.Is(err, syscall.ENOSPC) && f.Full != nil {
 			return errors.Join(f.Full, courant.Busy, err)
 		}
@@ -55,18 +59,38 @@ func (f *Folder) Put(_ context.Context, key string, body io.Reader, durable bool
 	return f.sync(filepath.Dir(path))
 }
 
-func (f *Folder) write(path string, body io.Reader, durable bool) error {
+// inPlace does not shorten a file that is there, for it has the same bytes.
+func inPlace(path string, body io.Reader) error {
+	const flags = os.O_WRONLY | os.O_CREATE
+	t, err := os.OpenFile(path, flags, 0o644)
+	for tries := 0; errors.Is(err, fs.ErrNotExist) && tries < 10; tries++ {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		t, err = os.OpenFile(path, flags, 0o644)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(t, body)
+	if err = errors.Join(err, t.Close()); err != nil {
+		os.Remove(path) // what remains of it goes with the old downloads
+	}
+	return err
+}
+
+func (f *Folder) write(path string, body io.Reader) error {
 	t, err := os.CreateTemp(f.Dir, temporary+"*")
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(t, body)
-	if err == nil && durable {
+	if err == nil {
 		err = t.Sync()
 	}
 	err = errors.Join(err, t.Chmod(0o644), t.Close())
 	if err == nil {
-		err = f.rename(t.Name(), path, durable)
+		err = f.rename(t.Name(), path)
 	}
 	if err != nil {
 		os.Remove(t.Name()) // what remains of it goes at the next start
@@ -76,14 +100,14 @@ func (f *Folder) write(path string, body io.Reader, durable bool) error {
 
 // rename moves the file to its place, whose folder may not be there yet, or be
 // taken away by a Delete of its last file meanwhile.
-func (f *Folder) rename(from, to string, durable bool) error {
+func (f *Folder) rename(from, to string) error {
 	dir := filepath.Dir(to)
 	err := os.Rename(from, to)
 	for tries := 0; errors.Is(err, fs.ErrNotExist) && tries < 10; tries++ {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
-		if err = os.Rename(from, to); err == nil && durable {
+		if err = os.Rename(from, to); err == nil {
 			return f.syncAbove(dir)
 		}
 	}

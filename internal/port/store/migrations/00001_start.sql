@@ -11,6 +11,7 @@ CREATE TABLE sources (
   host     TEXT NOT NULL,
   title    TEXT NOT NULL,
   trusted  BOOLEAN NOT NULL,
+  robots   BOOLEAN NOT NULL DEFAULT TRUE, -- robots.txt counts for the source's own address too
   absence  TEXT NOT NULL DEFAULT '',  -- of an offer from a catalogue: '' withdraws it, 'kept' means nothing
   added    BIGINT NOT NULL
 );
@@ -18,18 +19,28 @@ CREATE TABLE sources (
 -- What the platform learnt about a source.
 CREATE TABLE polls (
   source          BIGINT PRIMARY KEY,
-  url             TEXT NOT NULL,              -- people; robot's starting point
+  url             TEXT NOT NULL,              -- people; robot while the source has moved: what is asked
   origin          TEXT NOT NULL,              -- of the address: scheme, host and port
   part            INTEGER NOT NULL,           -- of the origin's domain; see leases
   every           BIGINT NOT NULL DEFAULT 0,  -- people: a fixed interval in ms, 0 to follow the source, -1 never to ask
   due             BIGINT NOT NULL,            -- schedule: next time to ask
   spacing         BIGINT NOT NULL DEFAULT 0,  -- schedule: the interval now, ms
+  why             TEXT NOT NULL DEFAULT '',   -- schedule: the reason of the interval
   asked           BIGINT NOT NULL DEFAULT 0,  -- schedule: as-of of the newest ask
   answered        BIGINT NOT NULL DEFAULT 0,  -- robot: as-of of the newest answer
   checked         BIGINT NOT NULL DEFAULT 0,  -- robot: time of the newest answer
   status          INTEGER NOT NULL DEFAULT 0, -- robot: of the newest answer, 0 for none
   failures        INTEGER NOT NULL DEFAULT 0, -- robot: in a row
   problem         TEXT NOT NULL DEFAULT '',   -- robot: why the last one failed
+  led             TEXT NOT NULL DEFAULT '',   -- robot: where redirects have led, if that host is another robot's
+  led_hops        INTEGER NOT NULL DEFAULT 0,
+  moved           TEXT NOT NULL DEFAULT '',   -- robot: where permanent redirects lead
+  moved_seen      INTEGER NOT NULL DEFAULT 0, -- robot: how often
+  moved_since     BIGINT NOT NULL DEFAULT 0,  -- robot: since when
+  gone            BIGINT NOT NULL DEFAULT 0,  -- robot: since when the server says that it is gone
+  fresh           BIGINT NOT NULL DEFAULT 0,  -- robot: how long the newest answer stays fresh by its header, ms
+  whole           BIGINT NOT NULL DEFAULT 0,  -- robot: when a body came last
+  lies            BIGINT NOT NULL DEFAULT 0,  -- robot: until when validators are not trusted
   pending         BIGINT NOT NULL DEFAULT 0,  -- robot: as-of of the downloaded body
   pending_blob    TEXT NOT NULL DEFAULT '',
   pending_url     TEXT NOT NULL DEFAULT '',
@@ -41,13 +52,15 @@ CREATE TABLE polls (
   pending_hubs    TEXT NOT NULL DEFAULT '',   -- of the answer's Link header, as hubs and self below
   pending_self    TEXT NOT NULL DEFAULT '',
   parsed          BIGINT NOT NULL DEFAULT 0,  -- parse: as-of of what was read last
-  etag            TEXT NOT NULL DEFAULT '',   -- parse: validators of what was read last
+  etag            TEXT NOT NULL DEFAULT '',   -- parse: validators of what was read last; robot: those of a 304
   modified        TEXT NOT NULL DEFAULT '',
   body            BYTEA,                      -- parse: digest of the bytes read last, unpacked
   raw             BYTEA,                      -- parse: digest of them as they came; empty if a hub delivered them
   changed         BIGINT NOT NULL DEFAULT 0,  -- parse: when something new was found last
   rhythm          BIGINT NOT NULL DEFAULT 0,  -- parse: usual time between changes, ms
   ttl             BIGINT NOT NULL DEFAULT 0,  -- parse: the feed's own wish, ms
+  skip_hours      INTEGER NOT NULL DEFAULT 0, -- parse: hours of the day, UTC, in which it wishes not to be asked: bits
+  skip_days       INTEGER NOT NULL DEFAULT 0, -- parse: days of the week, Sunday first: bits
   items           INTEGER NOT NULL DEFAULT 0, -- parse: in the last file
   reading         INTEGER NOT NULL DEFAULT 0, -- parse: offers read so far of a catalogue that takes long
   shrunk          BIGINT NOT NULL DEFAULT 0,  -- parse: since when most offers are missing from the catalogue
@@ -56,6 +69,7 @@ CREATE TABLE polls (
   self            TEXT NOT NULL DEFAULT ''    -- parse: the address that the feed gives as its own
 );
 CREATE INDEX polls_due ON polls (due);
+CREATE INDEX polls_origin ON polls (origin);
 CREATE INDEX polls_asked ON polls (part) WHERE asked > answered;
 CREATE INDEX polls_pending ON polls (checked) WHERE pending > parsed;
 CREATE INDEX polls_hubs ON polls (source) WHERE hubs <> '';
@@ -102,13 +116,15 @@ CREATE TABLE fetches (
   answered   BIGINT NOT NULL DEFAULT 0,    -- robot: when
   blob       TEXT NOT NULL DEFAULT '',     -- robot: the body
   type       TEXT NOT NULL DEFAULT '',
-  problem    TEXT NOT NULL DEFAULT ''      -- robot: why there is no body
+  problem    TEXT NOT NULL DEFAULT '',     -- robot: why there is no body
+  led        TEXT NOT NULL DEFAULT '',     -- robot: where redirects have led, if that host is another robot's
+  led_hops   INTEGER NOT NULL DEFAULT 0    -- robot: then origin and part are that host's
 );
-CREATE INDEX fetches_part ON fetches (part, answered, priority, wanted);
+CREATE INDEX fetches_wanted ON fetches (part, origin, priority, wanted) WHERE answered = 0;
 CREATE INDEX fetches_answered ON fetches (kind, answered) WHERE answered > 0;
 
 -- What robot knows of a host: scheme, name and port, since each such origin has
--- a robots.txt of its own.
+-- a robots.txt of its own. "*." and a domain is what all its hosts wait for.
 CREATE TABLE hosts (
   origin        TEXT PRIMARY KEY,
   part          INTEGER NOT NULL,
@@ -117,9 +133,12 @@ CREATE TABLE hosts (
   robots_until  BIGINT NOT NULL DEFAULT 0,
   allowed       BIGINT NOT NULL DEFAULT 0,   -- next request not before
   failures      INTEGER NOT NULL DEFAULT 0,  -- in a row
+  refusals      INTEGER NOT NULL DEFAULT 0,  -- answers of 403 in a row
   reason        TEXT NOT NULL DEFAULT '',    -- of the back-off
-  latency       BIGINT NOT NULL DEFAULT 0    -- ms, smoothed
+  latency       BIGINT NOT NULL DEFAULT 0,   -- ms, smoothed
+  pace          BIGINT NOT NULL DEFAULT 0    -- ms between two requests that its limits have taught
 );
+CREATE INDEX hosts_waiting ON hosts (allowed) WHERE reason <> '';
 
 -- Rights that one process has at a time: parts of the hosts, node prefixes.
 CREATE TABLE leases (

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"io"
@@ -142,7 +143,17 @@ func undo(coding string, r io.Reader) (io.ReadCloser, error) {
 	case "identity", "none":
 		return io.NopCloser(r), nil
 	}
+	b := bufio.NewReader(r)
+	if head, _ := b.Peek(64); isText(head) { // as with "utf-8", which is no coding
+		return io.NopCloser(b), nil
+	}
 	return nil, courant.Errorf(courant.Invalid, "unknown Content-Encoding %q", coding)
+}
+
+// isText says whether bytes begin as XML, HTML or JSON do.
+func isText(head []byte) bool {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
+	return len(head) > 0 && (head[0] == '<' || head[0] == '{' || head[0] == '[')
 }
 
 // drain reads a short rest, so that the connection can be used again.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
 	"net/url"
 	"strconv"
@@ -26,10 +27,12 @@ type Config struct {
 	Guard     *Guard
 	Proxy     string // URL; the process's environment unless set
 	UserAgent string
-	Timeout   time.Duration // of one request as a whole; 60 s
+	Timeout   time.Duration // of one request as a whole, unless it has its own; 60 s
 	Header    time.Duration // until the answer's header; 20 s
-	// Dial replaces the guarded dialer, for tests.
-	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	Idle      time.Duration // between two pieces of a body; 15 s
+	// Dial replaces the guarded dialer, and Lookup the system's resolver, for tests.
+	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
+	Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
 // Client asks. It is safe for use by many at once.
@@ -39,6 +42,7 @@ type Client struct {
 	proxies   map[string]bool // host:port of the configured proxies
 	transport *http.Transport
 	buffers   sync.Pool // of *bytes.Buffer
+	names     names
 }
 
 // Request is one GET.
@@ -46,8 +50,10 @@ type Request struct {
 	URL            string
 	ETag, Modified string // validators of what we have
 	Accept         string
-	Max            int64  // decoded bytes; 10 MiB unless set
-	Known          []byte // digest of an answer that need not be unpacked again
+	Max            int64          // decoded bytes; 10 MiB unless set
+	Timeout        time.Duration  // of the whole; that of the client unless set
+	Known          []byte         // digest of an answer that need not be unpacked again
+	Jar            http.CookieJar // cookies to send; nil for none
 	// Keep gets the decoded body of an answer of status 200 as it comes; the answer
 	// then has none. Its error is that of Get.
 	Keep func(io.Reader) error
@@ -63,9 +69,13 @@ type Answer struct {
 	Known          bool   // Raw is the request's Known
 	ETag, Modified string
 	Type           string
-	Location       string        // of a redirect, absolute
-	RetryAfter     time.Duration // 0 if it does not say
-	Latency        time.Duration // until the header
+	Location       string         // of a redirect, absolute
+	Cookies        []*http.Cookie // that a redirect sets
+	RetryAfter     time.Duration  // 0 if it does not say
+	Fresh          time.Duration  // how long it need not be asked for again, by its header
+	Wall           string         // the bot wall that answered in place of the host, "" if none did
+	Address        netip.Addr     // that was asked; not known behind a proxy
+	Latency        time.Duration  // until the header
 }
 
 // New builds the client.
@@ -74,7 +84,10 @@ func New(c Config) (*Client, error) {
 	if c.Proxy != "" {
 		env = &httpproxy.Config{HTTPProxy: c.Proxy, HTTPSProxy: c.Proxy}
 	}
-	client := &Client{config: c, proxy: env.ProxyFunc(), proxies: map[string]bool{}}
+	client := &Client{config: c, proxy: env.ProxyFunc(), proxies: map[string]bool{}, names: names{ask: c.Lookup}}
+	if c.Lookup == nil {
+		client.names.ask = net.DefaultResolver.LookupNetIP
+	}
 	for _, p := range []string{env.HTTPProxy, env.HTTPSProxy} {
 		if p == "" {
 			continue
@@ -133,20 +146,55 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 		return c.config.Dial(ctx, network, address)
 	}
 	d := net.Dialer{Timeout: 15 * time.Second}
-	if !c.proxies[address] {
-		d.Control = c.config.Guard.Control
+	if c.proxies[address] {
+		return d.DialContext(ctx, network, address)
 	}
-	return d.DialContext(ctx, network, address)
+	d.Control = c.config.Guard.Control
+	host, port, err := net.SplitHostPort(address)
+	if _, number := netip.ParseAddr(host); err != nil || number == nil {
+		return d.DialContext(ctx, network, address)
+	}
+	found, err := c.names.lookup(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	return dialOne(ctx, d, network, found, port)
+}
+
+// mostAddresses bounds how many addresses of a name are tried.
+const mostAddresses = 4
+
+// dialOne tries addresses one after the other. All but the last have a few seconds.
+func dialOne(ctx context.Context, d net.Dialer, network string, found []netip.Addr, port string) (conn net.Conn, err error) {
+	found = found[:min(len(found), mostAddresses)]
+	for i, a := range found {
+		if i < len(found)-1 {
+			d.Timeout = 5 * time.Second
+		} else {
+			d.Timeout = 15 * time.Second
+		}
+		conn, err = d.DialContext(ctx, network, net.JoinHostPort(a.String(), port))
+		if err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	return conn, err
 }
 
 // Get asks once. An answer of any status is no error; an answer that was cut
 // off, was too large or could not be decoded is one.
 func (c *Client) Get(ctx context.Context, r Request) (*Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout())
+	ctx, cancel := context.WithTimeout(ctx, or(r.Timeout, or(c.config.Timeout, time.Minute)))
 	defer cancel()
+	ctx, quiet := context.WithCancelCause(ctx)
+	defer quiet(nil)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
 	if err != nil {
 		return nil, courant.Errorf(courant.Invalid, "address %q: %w", r.URL, err)
+	}
+	var at netip.Addr
+	if !c.Proxied() {
+		req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { at = remote(i.Conn) }}))
 	}
 	c.headers(req, r)
 	resp, a, err := c.send(req)
@@ -154,9 +202,18 @@ func (c *Client) Get(ctx context.Context, r Request) (*Answer, error) {
 		return nil, err
 	}
 	defer resp.Body.Close()
+	a.Address = at
+	idle := or(c.config.Idle, 15*time.Second)
+	timer := time.AfterFunc(idle, func() { quiet(courant.Errorf(courant.Busy, "nothing came for %v in the middle of the answer", idle)) })
+	defer timer.Stop()
+	resp.Body = &watched{resp.Body, timer, idle}
 	if resp.StatusCode == http.StatusOK {
-		return a, explain(c.read(resp, r, a))
+		if err := c.read(resp, r, a); err != nil {
+			return a, explain(because(ctx, err))
+		}
+		return a, nil
 	}
+	a.Wall = wall(resp)
 	drain(resp)
 	return a, nil
 }
@@ -176,6 +233,35 @@ func (c *Client) send(req *http.Request) (*http.Response, *Answer, error) {
 	a := answer(resp)
 	a.Latency = time.Since(start)
 	return resp, a, nil
+}
+
+// watched is a body whose pieces must not be too long apart.
+type watched struct {
+	io.ReadCloser
+	timer *time.Timer
+	idle  time.Duration
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	w.timer.Reset(w.idle)
+	return n, err
+}
+
+// because is the cause of a context's end in place of an error that follows from it.
+func because(ctx context.Context, err error) error {
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// remote is the address at the other end of a connection.
+func remote(c net.Conn) netip.Addr {
+	if a, ok := c.RemoteAddr().(*net.TCPAddr); ok {
+		return a.AddrPort().Addr().Unmap()
+	}
+	return netip.Addr{}
 }
 
 // MaxValidator is the longest validator that is kept and sent back: servers refuse
@@ -203,18 +289,27 @@ func (c *Client) headers(req *http.Request, r Request) {
 	if date := validator(r.Modified); date != "" {
 		h.Set("If-Modified-Since", date)
 	}
+	if r.Jar != nil {
+		for _, cookie := range r.Jar.Cookies(req.URL) {
+			req.AddCookie(cookie)
+		}
+	}
 }
 
 func answer(resp *http.Response) *Answer {
 	h := resp.Header
+	now := time.Now()
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = date // the server's clock, which may be wrong, is what it means
+	}
 	a := &Answer{
 		Status: resp.StatusCode, Header: h, Type: validator(h.Get("Content-Type")),
 		ETag: validator(h.Get("Etag")), Modified: validator(h.Get("Last-Modified")),
-		RetryAfter: RetryAfter(h.Get("Retry-After"), time.Now()),
+		RetryAfter: RetryAfter(h.Get("Retry-After"), now), Fresh: fresh(h, now),
 	}
 	if loc, err := resp.Location(); err == nil && resp.StatusCode/100 == 3 {
 		loc.Fragment = ""
-		a.Location = loc.String()
+		a.Location, a.Cookies = loc.String(), resp.Cookies()
 	}
 	return a
 }
@@ -244,7 +339,7 @@ func RetryAfter(value string, now time.Time) time.Duration {
 func explain(err error) error {
 	var dns *net.DNSError
 	switch {
-	case err == nil, errors.Is(err, courant.Forbidden), errors.Is(err, courant.Invalid):
+	case err == nil, errors.Is(err, courant.Forbidden), errors.Is(err, courant.Invalid), errors.Is(err, courant.Busy):
 		return err
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return courant.Errorf(courant.NotFound, "the host %s is not known", dns.Name)

@@ -4,6 +4,7 @@ package rules
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,8 +13,9 @@ import (
 // MaxSize is how much of a file is read, as RFC 9309 section 2.5 demands at least.
 const MaxSize = 500 << 10
 
-// maxDelay bounds Crawl-delay, which is no part of the standard.
-const maxDelay = 60 * time.Second
+// maxDelay bounds Crawl-delay, which is no part of the standard: a host that asks
+// for more time than this means not to be asked.
+const maxDelay = 10 * time.Minute
 
 // Rules are the groups of a file that apply to one agent.
 type Rules struct {
@@ -46,7 +48,16 @@ func Parse(text []byte, agent string) Rules {
 	if own.seen {
 		chosen = own
 	}
-	return Rules{rules: chosen.rules, Delay: chosen.delay, Sitemaps: reader.sitemaps}
+	for i, r := range chosen.rules { // the text may be large
+		chosen.rules[i].pattern, chosen.rules[i].plain = strings.Clone(r.pattern), strings.Clone(r.plain)
+		if r.pattern == r.plain {
+			chosen.rules[i].plain = chosen.rules[i].pattern
+		}
+	}
+	for i, address := range reader.sitemaps {
+		reader.sitemaps[i] = strings.Clone(address)
+	}
+	return Rules{rules: slices.Clip(chosen.rules), Delay: chosen.delay, Sitemaps: reader.sitemaps}
 }
 
 // lines splits at LF, CR and CRLF.
@@ -127,7 +138,7 @@ func (g *group) add(key, value string) {
 	case "crawl-delay":
 		s, err := strconv.ParseFloat(value, 64)
 		if err == nil && s > 0 && !math.IsInf(s, 0) {
-			g.delay = time.Duration(min(s, maxDelay.Seconds()) * float64(time.Second))
+			g.delay = time.Duration(math.Ceil(min(s, maxDelay.Seconds())*1000)) * time.Millisecond
 		}
 	}
 }

@@ -42,7 +42,7 @@ func TestRulesForAgentsPathsAndPatterns(t *testing.T) {
 }
 
 func TestCrawlDelayIsBounded(t *testing.T) {
-	for text, want := range map[string]time.Duration{"1.5": 1500 * time.Millisecond, "1e9": time.Minute, "-1": 0, "NaN": 0, "x": 0, "Inf": 0} {
+	for text, want := range map[string]time.Duration{"1.5": 1500 * time.Millisecond, "1e9": 10 * time.Minute, "90": 90 * time.Second, "0.0001": time.Millisecond, "-1": 0, "NaN": 0, "x": 0, "Inf": 0} {
 		if got := Parse([]byte("User-agent: *\nCrawl-delay: "+text), "courant").Delay; got != want {
 			t.Errorf("%s: %v", text, got)
 		}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/courant-platform/courant/internal/front/api"
+	"github.com/courant-platform/courant/internal/kit/jsonline"
+)
+
+func (f *flags) host() *cobra.Command {
+	return &cobra.Command{
+		Use: "host [NAME]", Short: "Show how the robot fares with a host, or all hosts that it leaves alone for now",
+		Example: "  courant host\n  courant host example.org", Args: args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, name []string) error {
+			path := "/api/v1/hosts"
+			if len(name) == 1 {
+				path = "/api/v1/host?host=" + url.QueryEscape(name[0])
+			}
+			var hosts []api.Host
+			if err := f.get(cmd, path, &hosts); err != nil {
+				return err
+			}
+			switch {
+			case f.json:
+				for _, h := range hosts {
+					if err := jsonline.Write(os.Stdout, h); err != nil {
+						return err
+					}
+				}
+				return nil
+			case len(name) == 1:
+				for _, h := range hosts {
+					showHost(h)
+				}
+				return nil
+			case len(hosts) == 0:
+				fmt.Println("No host is left alone.")
+				return nil
+			}
+			rows := [][]string{{"host", "until", "failures", "reason"}}
+			for _, h := range hosts {
+				rows = append(rows, []string{printable(h.Origin), short(h.Next), fmt.Sprint(h.Failures + h.Refusals), printable(h.Reason)})
+			}
+			return f.table(rows)
+		},
+	}
+}
+
+func showHost(h api.Host) {
+	fmt.Println(printable(h.Origin))
+	robot := h.Robot
+	if robot == "" {
+		robot = "no robot runs"
+	}
+	fmt.Printf("  robot     %s\n", robot)
+	if h.Latency != "0s" {
+		fmt.Printf("  latency   %s\n", h.Latency)
+	}
+	if h.Pace != "0s" {
+		fmt.Printf("  pace      a request in %s, as its limits have taught\n", h.Pace)
+	}
+	if h.Next.IsZero() {
+		fmt.Println("  next      may be asked now")
+	} else {
+		fmt.Printf("  next      not before %s: %s (%d failures, %d refusals)\n", short(h.Next), printable(h.Reason), h.Failures, h.Refusals)
+	}
+	if h.Domain != nil {
+		fmt.Printf("  domain    no host of %s before %s: %s\n", h.Domain.Name, short(h.Domain.Next), printable(h.Domain.Reason))
+	}
+	for _, q := range h.Queue {
+		fmt.Printf("  queue     %d × %s, the oldest since %s\n", q.Count, q.Kind, short(q.Oldest))
+	}
+	for _, s := range h.Sources {
+		fmt.Printf("  source    %s answered %d at %s %s\n", s.Name, s.Status, short(s.Checked), printable(s.Problem))
+	}
+	fmt.Printf("  robots    %s, until %s\n", robotsSays(h.Robots.Status), short(h.Robots.Until))
+	for line := range strings.Lines(h.Robots.Text) {
+		fmt.Printf("    %s\n", printable(strings.TrimRight(line, "\r\n")))
+	}
+}
+
+// robotsSays is what the status of robots.txt means.
+func robotsSays(status int) string {
+	switch status {
+	case http.StatusOK:
+		return "rules"
+	case http.StatusNotFound:
+		return "nothing is forbidden"
+	case http.StatusServiceUnavailable:
+		return "cannot be had, so that nothing is allowed"
+	}
+	return "not asked for yet"
+}

@@ -1,0 +1,172 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/pack"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// Host is how the robot fares with a host: scheme, name and port, for each such
+// origin has a robots.txt and a pace of its own.
+type Host struct {
+	Origin   string       `json:"origin"`
+	Robot    string       `json:"robot"`    // the process that asks it; "" if none does now
+	Next     courant.Time `json:"next"`     // not asked before; empty if it may be asked now
+	Reason   string       `json:"reason"`   // of a longer wait
+	Failures int          `json:"failures"` // in a row
+	Refusals int          `json:"refusals"` // answers of 403 in a row
+	Latency  string       `json:"latency"`  // smoothed, until the header of an answer
+	Pace     string       `json:"pace"`     // between two requests, if its limits (429) have taught one
+
+	// Domain is what all hosts of its registrable domain wait for.
+	Domain *DomainWait `json:"domain,omitempty"`
+
+	Robots  HostRobots   `json:"robots"`
+	Queue   []HostQueue  `json:"queue"`
+	Sources []HostSource `json:"sources"` // up to 100, those asked last first
+}
+
+// DomainWait is a limit that the hosts of a domain share.
+type DomainWait struct {
+	Name   string       `json:"name"`
+	Next   courant.Time `json:"next"`
+	Reason string       `json:"reason"`
+}
+
+// HostRobots is the robots.txt that holds.
+type HostRobots struct {
+	Status int          `json:"status"` // 200 rules, 404 nothing is forbidden, 503 nothing is allowed, 0 not known
+	Until  courant.Time `json:"until"`  // asked for again then
+	Text   string       `json:"text"`
+}
+
+// HostQueue is what waits, by its kind: polls, pictures, …
+type HostQueue struct {
+	Kind     string       `json:"kind"`
+	Priority int          `json:"priority"` // lower goes first
+	Count    int          `json:"count"`
+	Oldest   courant.Time `json:"oldest"`
+}
+
+// HostSource is the last answer to a source of the host.
+type HostSource struct {
+	Name     string       `json:"name"`
+	URL      string       `json:"url"` // that is asked, after a move
+	Checked  courant.Time `json:"checked"`
+	Status   int          `json:"status"`
+	Failures int          `json:"failures"`
+	Problem  string       `json:"problem"`
+	Due      courant.Time `json:"due"`
+}
+
+// hosts lists the hosts that are left alone for a while, those longest first.
+func (a *API) hosts(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	out := []Host{}
+	err := a.Store.Read(r.Context(), func(q store.Reader) error {
+		return q.Rows(func(rows store.Rows) error {
+			var h Host
+			err := h.scan(rows)
+			h.Robots.Text = ""
+			out = append(out, h)
+			return err
+		}, waitingHosts, a.Store.Now().UnixMilli())
+	})
+	return http.StatusOK, out, err
+}
+
+func (h *Host) scan(rows interface{ Scan(...any) error }) error {
+	var until, next, latency, pace int64
+	var text []byte
+	err := rows.Scan(&h.Origin, &text, &h.Robots.Status, &until, &next, &h.Failures, &h.Refusals, &h.Reason, &latency, &pace)
+	h.Robots.Until.Time, h.Next.Time = store.Time(until), store.Time(next)
+	h.Latency, h.Pace = (time.Duration(latency) * time.Millisecond).String(), (time.Duration(pace) * time.Millisecond).String()
+	if len(text) > 0 {
+		if open, bad := pack.Open(text); bad == nil {
+			h.Robots.Text = strings.ToValidUTF8(string(open), "\ufffd")
+		}
+	}
+	return err
+}
+
+// host tells what is known of one host, under http and https unless it is given
+// with its scheme.
+func (a *API) host(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	name := r.URL.Query().Get("host")
+	origins := []string{name}
+	if !strings.Contains(name, "://") {
+		origins = []string{"https://" + name, "http://" + name}
+	}
+	out := []Host{}
+	for _, o := range origins {
+		canonical, err := link.Canonical(o)
+		if err != nil {
+			return 0, nil, courant.Errorf(courant.Invalid, "host: %q is no host: write example.org or https://example.org", name)
+		}
+		h := Host{Origin: link.Origin(canonical), Queue: []HostQueue{}, Sources: []HostSource{}}
+		known := false
+		err = a.Store.Read(r.Context(), func(q store.Reader) (err error) {
+			known, err = h.read(q, a.Store.Now())
+			return err
+		})
+		if err != nil {
+			return 0, nil, err
+		}
+		if known {
+			out = append(out, h)
+		}
+	}
+	if len(out) == 0 {
+		return 0, nil, courant.Errorf(courant.NotFound, "nothing was ever asked of %q, and nothing waits for it", name)
+	}
+	return http.StatusOK, out, nil
+}
+
+func (h *Host) read(q store.Reader, now time.Time) (known bool, err error) {
+	origin, domain := h.Origin, link.Domain(link.Host(h.Origin))
+	err = h.scan(q.Row(readHost, origin))
+	known = err == nil
+	if err != nil && !store.NoRow(err) {
+		return false, err
+	}
+	var d Host
+	if err := d.scan(q.Row(readHost, "*."+domain)); err == nil && d.Next.After(now) {
+		h.Domain = &DomainWait{Name: domain, Next: d.Next, Reason: d.Reason}
+	} else if err != nil && !store.NoRow(err) {
+		return false, err
+	}
+	if !h.Next.After(now) {
+		h.Next, h.Reason = courant.Time{}, ""
+	}
+	if err := q.Row(readRobot, fmt.Sprint("robot/", courant.Part(domain)), now.UnixMilli()).Scan(&h.Robot); err != nil && !store.NoRow(err) {
+		return false, err
+	}
+	err = q.Rows(func(rows store.Rows) error {
+		var k HostQueue
+		var oldest int64
+		err := rows.Scan(&k.Kind, &k.Priority, &k.Count, &oldest)
+		k.Oldest.Time = store.Time(oldest)
+		h.Queue = append(h.Queue, k)
+		return err
+	}, readQueue, origin, courant.Part(domain))
+	if err != nil {
+		return false, err
+	}
+	err = q.Rows(func(rows store.Rows) error {
+		var s HostSource
+		var checked, due int64
+		err := rows.Scan(&s.Name, &s.URL, &checked, &s.Status, &s.Failures, &s.Problem, &due)
+		if due == never {
+			due = 0
+		}
+		s.Checked.Time, s.Due.Time = store.Time(checked), store.Time(due)
+		h.Sources = append(h.Sources, s)
+		return err
+	}, sourcesOfHost, origin)
+	return known || len(h.Queue)+len(h.Sources) > 0, err
+}

@@ -1,0 +1,70 @@
+package robot
+
+import (
+	"context"
+	"sort"
+	"time"
+
+	"github.com/courant-platform/courant/internal/port/blob"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// clean deletes old downloads, every minute until ctx ends.
+func (r *Robot) clean(ctx context.Context) {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := r.cleanOnce(ctx); err != nil && ctx.Err() == nil {
+			r.Log.Warn("old downloads not deleted", "error", err)
+		}
+	}
+}
+
+// cleanOnce deletes downloads that are older than they are kept for and, of the
+// rest, the oldest beyond the bound on their size; never one that waits to be
+// read.
+func (r *Robot) cleanOnce(ctx context.Context) error {
+	inUse := map[string]bool{}
+	err := r.Store.Read(ctx, func(q store.Reader) error {
+		return q.Rows(func(rows store.Rows) error {
+			var key string
+			err := rows.Scan(&key)
+			inUse[key] = true
+			return err
+		}, bodiesInUse)
+	})
+	if err != nil {
+		return err
+	}
+	var bodies []blob.Info
+	total := int64(0)
+	err = r.Blobs.List(ctx, "body/", func(b blob.Info) error {
+		if !inUse[b.Key] {
+			bodies = append(bodies, b)
+			total += b.Size
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	sort.Slice(bodies, func(i, j int) bool { return bodies[i].Key < bodies[j].Key })
+	oldest := bodyKey(r.Store.Now().Add(-r.Config.KeepBodies.Or(time.Hour)), "")
+	fresh := bodyKey(r.Store.Now().Add(-time.Minute), "")
+	for _, b := range bodies {
+		tooMuch := total > r.Config.KeepBodiesSize.Or(1<<30)
+		if b.Key >= fresh || b.Key >= oldest && !tooMuch {
+			break
+		}
+		if err := r.Blobs.Delete(ctx, b.Key); err != nil {
+			return err
+		}
+		total -= b.Size
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/setting"
+	"github.com/courant-platform/courant/internal/port/blob"
+	"github.com/courant-platform/courant/internal/port/blob/folder"
+	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/port/store/sqlite"
+	"github.com/courant-platform/courant/internal/stage/robot"
+	"github.com/courant-platform/courant/internal/stage/robot/client"
+)
+
+// robotWorld is a robot over a store in a file, whose web is a forward proxy.
+type robotWorld struct {
+	b     *testing.B
+	store *store.Store
+	robot *robot.Robot
+}
+
+func newRobot(b *testing.B, proxy string, gap time.Duration) *robotWorld {
+	b.Helper()
+	dir := b.TempDir()
+	db, err := sqlite.Open(b.Context(), sqlite.Config{Path: dir + "/courant.db"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := store.Open(b.Context(), db, slog.New(slog.DiscardHandler))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { s.Close() })
+	files, err := folder.Open(folder.Folder{Dir: dir + "/blobs"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	c, err := client.New(client.Config{Guard: &client.Guard{}, Proxy: "http://" + proxy, UserAgent: "courant/bench"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(c.Close)
+	config := robot.Defaults()
+	config.Gap = setting.Duration(gap)
+	return &robotWorld{b, s, &robot.Robot{Store: s, Blobs: blob.Bucket{Driver: files}, Client: c, Config: config, Owner: "bench", Log: slog.New(slog.DiscardHandler)}}
+}
+
+// want wants n addresses of a host.
+func (w *robotWorld) want(host, n int) {
+	w.b.Helper()
+	origin := fmt.Sprintf("http://h%d.example", host)
+	part := courant.Part(link.Domain(link.Host(origin)))
+	err := w.store.Write(w.b.Context(), func(tx *store.Tx) error {
+		for i := range n {
+			url := origin + "/" + strconv.Itoa(i)
+			key := link.Digest(url)
+			if _, err := tx.Exec(`INSERT INTO fetches (hash, url, origin, part, kind, priority, wanted, due) VALUES ($1, $2, $3, $4, 'bench', 5, $5, 1)`,
+				key[:], url, origin, part, i+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		w.b.Fatal(err)
+	}
+}
+
+func (w *robotWorld) count(query string) (n int) {
+	w.b.Helper()
+	if err := w.store.Read(w.b.Context(), func(r store.Reader) error { return r.Row(query).Scan(&n) }); err != nil {
+		w.b.Fatal(err)
+	}
+	return n
+}
+
+// start runs the robot until stop is called.
+func (w *robotWorld) start() (stop func()) {
+	ctx, cancel := context.WithCancel(w.b.Context())
+	done := make(chan error)
+	go func() { done <- w.robot.Run(ctx) }()
+	return func() {
+		cancel()
+		if err := <-done; err != nil {
+			w.b.Error(err)
+		}
+	}
+}
+
+// BenchmarkFetch downloads pages as fast as it goes, with all rules but the gap, and
+// keeps them: what test/bench/peers/colly does without keeping them. COURANT_PROXY is
+// the address of its web.
+func BenchmarkFetch(b *testing.B) {
+	proxy := os.Getenv("COURANT_PROXY")
+	if proxy == "" {
+		b.Skip("COURANT_PROXY names no web: see test/bench/peers/colly")
+	}
+	const hosts, pages = 200, 100
+	for b.Loop() {
+		w := newRobot(b, proxy, time.Nanosecond)
+		for h := range hosts {
+			w.want(h, pages)
+		}
+		before, began := computed(b), time.Now()
+		stop := w.start()
+		for w.count(`SELECT COUNT(*) FROM fetches WHERE answered = 0`) > 0 {
+			time.Sleep(20 * time.Millisecond)
+		}
+		took, used := time.Since(began).Seconds(), (computed(b) - before).Seconds()
+		if bad := w.count(`SELECT COUNT(*) FROM fetches WHERE status <> 200`); bad > 0 {
+			b.Errorf("%d were not downloaded", bad)
+		}
+		stop()
+		b.ReportMetric(hosts*pages/took, "pages/s")
+		b.ReportMetric(hosts*pages/used, "pages/cpu-s")
+	}
+}
+
+// BenchmarkBacklog has a robot begin with a million addresses at a hundred thousand
+// hosts, half of them at one host: how much memory they take, how long it is until all
+// hosts are in the queue, and whether the large host delays others. Nothing answers, so
+// that nothing but the queue is measured.
+func BenchmarkBacklog(b *testing.B) {
+	if os.Getenv("COURANT_BACKLOG") == "" {
+		b.Skip("COURANT_BACKLOG is not set: it takes minutes")
+	}
+	const hosts, all = 100_000, 1_000_000
+	for b.Loop() {
+		w := newRobot(b, "127.0.0.1:9", time.Hour) // nobody is asked in this hour
+		w.want(0, all/2)
+		for h := 1; h < hosts; h++ {
+			w.want(h, all/2/hosts)
+		}
+		before := heap()
+		began := time.Now()
+		stop := w.start()
+		for w.robot.Queued().Hosts < hosts {
+			time.Sleep(10 * time.Millisecond)
+		}
+		took := time.Since(began)
+		q := w.robot.Queued()
+		b.Logf("%d hosts with %d addresses in memory after %v", q.Hosts, q.Tasks, took)
+		b.ReportMetric(took.Seconds(), "s-to-queue")
+		b.ReportMetric(float64(heap()-before)/1e6, "MB")
+		stop()
+	}
+}
+
+// computed is the time that this process has computed.
+func computed(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}

@@ -1,0 +1,111 @@
+package chaos
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/port/store/storetest"
+	"github.com/courant-platform/courant/test/rig"
+)
+
+var (
+	robots = flag.Int("robots", 3, "that share the hosts, of which one is killed and one paused")
+	pause  = flag.Duration("pause", 20*time.Second, "of the robot that is paused; a lease lasts 15 s")
+)
+
+// takeOver is how long the hosts of a robot that died may be without one.
+const takeOver = 30 * time.Second
+
+// TestRobotsMayDieAndSleep has several robots share a web over PostgreSQL and NATS.
+func TestRobotsMayDieAndSleep(t *testing.T) {
+	t.Parallel()
+	w := programs.Web(t, "-mix", "wild", "-hosts", strconv.Itoa(4**hosts), "-items", strconv.Itoa(*items), "-seed", strconv.FormatUint(*seed, 10))
+	sources := w.Sources(t, rig.Source.Whole)
+	main, crew := fleet(t, w)
+	main.Import(t, sources)
+	main.Launch(t, "schedule", "parse", "media", "pages", "serve", "api")
+	main.Ready(t)
+	for _, r := range crew {
+		r.Launch(t, "robot")
+	}
+	for _, r := range crew {
+		r.Ready(t)
+	}
+	shared := func() bool { return len(holders(t, main, sources)) == len(crew) }
+	if !rig.Until(takeOver, shared) {
+		t.Fatalf("the hosts are not shared: %v", holders(t, main, sources))
+	}
+	live(t, w, 10*time.Second)
+	dead, sleepy := crew[0], crew[1]
+	dead.Kill(t)
+	killed := time.Now()
+	sleepy.Pause(t)
+	gone := func() bool { return !holds(holders(t, main, sources), dead.PID()) }
+	if !rig.Until(takeOver, gone) {
+		t.Errorf("%v after its end the killed robot has hosts: %v", takeOver, holders(t, main, sources))
+	}
+	t.Logf("the hosts of the killed robot were taken over after %.1f s", time.Since(killed).Seconds())
+	live(t, w, *pause-time.Since(killed))
+	sleepy.Resume(t)
+	live(t, w, 10*time.Second)
+	if !rig.Until(takeOver, func() bool { return holds(holders(t, main, sources), sleepy.PID()) }) {
+		t.Errorf("the robot that was paused has no hosts again")
+	}
+	card, took := w.Settle(t, main, settleTime)
+	for _, wrong := range card.Wrong() {
+		t.Error(wrong)
+	}
+	t.Logf("all was there %.1f s after the last change", took.Seconds())
+	run{kills: 1}.excused(t, w.Judge(t), perKill)
+}
+
+// fleet is a process for all but the robots, which carries the bus, and the robots.
+func fleet(t *testing.T, w *rig.Web) (main *rig.Courant, crew []*rig.Courant) {
+	t.Helper()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bus := free.Addr().String()
+	free.Close()
+	common := []string{fmt.Sprintf("store.url = %q", storetest.Postgres(t)), fmt.Sprintf("blob.dir = %q", t.TempDir()), `bus.kind = "nats"`, `bus.token = "secret"`,
+		`robot.proxy = "` + w.Proxy + `"`, `schedule.min_interval = "5s"`, `schedule.max_interval = "5s"`}
+	main = programs.Courant(t, rig.Config(append(common, fmt.Sprintf("bus.listen = %q", bus))...))
+	for range *robots {
+		crew = append(crew, programs.Courant(t, rig.Config(append(common, fmt.Sprintf("bus.url = %q", "nats://"+bus))...)))
+	}
+	return main, crew
+}
+
+// holders are the robots that have hosts of the sources, and how many each.
+func holders(t *testing.T, main *rig.Courant, sources []rig.Source) map[string]int {
+	t.Helper()
+	all := map[string]int{}
+	for _, s := range sources {
+		var hosts []struct{ Robot string }
+		status, body := main.Get(t, "/api/v1/host?host="+url.QueryEscape(link.Origin(s.URL)))
+		if status != 200 || json.Unmarshal(body, &hosts) != nil {
+			t.Fatalf("%s: %d %s", s.URL, status, body)
+		}
+		all[hosts[0].Robot]++
+	}
+	return all
+}
+
+// holds says whether the process is one of the robots, by the number in its name.
+func holds(holders map[string]int, pid int) bool {
+	for name := range holders {
+		if strings.Contains(name, "-"+strconv.Itoa(pid)+"-") {
+			return true
+		}
+	}
+	return false
+}
