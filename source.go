@@ -57,3 +57,16 @@ func Part(domain string) int {
 	h.Write([]byte(domain))
 	return int(h.Sum32() % Parts)
 }
+
+// announcedWithin is how long before news are found the ping may have come that
+// told them: the source is asked again only after its shortest interval, and
+// then waits for its host's turn.
+const announcedWithin = 15 * time.Minute
+
+// Announced says whether a hub can be relied on: it told the newest news, or has
+// told something since. changed is when these were found, zero for never; pinged
+// is when the hub's newest ping came, zero for never. A hub that is silent while
+// polling finds news is not relied on until it pings again.
+func Announced(changed, pinged time.Time) bool {
+	return !pinged.IsZero() && changed.Sub(pinged) <= announcedWithin
+}

@@ -99,6 +99,7 @@ func showSource(s api.SourceState) error {
 	if !s.Robots {
 		fmt.Println("  robots    robots.txt does not hold for its address")
 	}
+	showHub(s.Hub)
 	if s.ETag != "" || s.Modified != "" {
 		fmt.Printf("  validators %s %s\n", printable(s.ETag), printable(s.Modified))
 	}
@@ -118,6 +119,23 @@ func showSource(s api.SourceState) error {
 		fmt.Printf("  and %d more warnings\n", r.More)
 	}
 	return nil
+}
+
+func showHub(h *api.HubState) {
+	if h == nil {
+		return
+	}
+	fmt.Printf("  hub       %s, %s", printable(h.URL), h.State)
+	if !h.Until.IsZero() {
+		fmt.Printf(" until %s", short(h.Until))
+	}
+	if !h.Pinged.IsZero() {
+		fmt.Printf(", last ping %s", short(h.Pinged))
+	}
+	fmt.Println()
+	if h.Problem != "" {
+		fmt.Printf("  no hub    %s\n", printable(h.Problem))
+	}
 }
 
 // nextPoll says when a source is asked, and why then.

@@ -20,6 +20,7 @@ import (
 	"github.com/courant-platform/courant/internal/stage/parse"
 	"github.com/courant-platform/courant/internal/stage/robot"
 	"github.com/courant-platform/courant/internal/stage/schedule"
+	"github.com/courant-platform/courant/internal/stage/websub"
 )
 
 // Config is the whole configuration: a section for each package of the role
@@ -31,6 +32,7 @@ type Config struct {
 	Blob     BlobConfig      `toml:"blob"`
 	Bus      BusConfig       `toml:"bus"`
 	Schedule schedule.Config `toml:"schedule"`
+	WebSub   websub.Config   `toml:"websub"`
 	Robot    robot.Config    `toml:"robot"`
 	Parse    parse.Config    `toml:"parse"`
 	Media    media.Config    `toml:"media"`
@@ -86,7 +88,7 @@ func Defaults() Config {
 		Log:      Log{Level: "info"},
 		Store:    StoreConfig{Conns: 16},
 		Bus:      BusConfig{Kind: "memory", Replicas: 1, MaxAge: setting.Duration(24 * 3600 * 1e9)},
-		Schedule: schedule.Defaults(), Robot: robot.Defaults(), Parse: parse.Defaults(), Media: media.Defaults(),
+		Schedule: schedule.Defaults(), WebSub: websub.Defaults(), Robot: robot.Defaults(), Parse: parse.Defaults(), Media: media.Defaults(),
 		Pages: pages.Defaults(), Serve: serve.Defaults(), Search: search.Defaults(),
 		Catalog: Catalog{RegionParam: "Regions"},
 	}

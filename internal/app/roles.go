@@ -3,7 +3,9 @@ package app
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
+	"time"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/api"
@@ -13,7 +15,9 @@ import (
 	"github.com/courant-platform/courant/internal/stage/pages"
 	"github.com/courant-platform/courant/internal/stage/parse"
 	"github.com/courant-platform/courant/internal/stage/robot"
+	"github.com/courant-platform/courant/internal/stage/robot/client"
 	"github.com/courant-platform/courant/internal/stage/schedule"
+	"github.com/courant-platform/courant/internal/stage/websub"
 )
 
 // Role is a row of the role table. A process runs all of them or those named.
@@ -37,6 +41,7 @@ type runs []func(context.Context) error
 func Roles() []Role {
 	return []Role{
 		{"schedule", "finds the sources that are due", scheduleRole},
+		{"websub", "subscribes to the hubs of feeds, which tell news when they are published", websubRole},
 		{"robot", "downloads, at the pace that each host can bear", robotRole},
 		{"parse", "reads downloads into documents, changed ones only", parseRole},
 		{"media", "keeps pictures; documents wait here for theirs", mediaRole},
@@ -82,6 +87,28 @@ func robotRole(p *Platform) (unit, error) {
 	r := &robot.Robot{Store: p.Store, Blobs: p.Blobs, Client: c, Config: p.Config.Robot, Owner: p.Owner,
 		Metrics: p.Metrics, Log: p.log("robot")}
 	return unit{handlers: r.Handlers(), runs: runs{r.Run}}, nil
+}
+
+func websubRole(p *Platform) (unit, error) {
+	c, err := p.client()
+	if err != nil {
+		return unit{}, err
+	}
+	s := &websub.WebSub{Store: p.Store, Blobs: p.Blobs, Config: p.Config.WebSub, Public: p.Config.HTTP.PublicURL, Local: p.session.Address,
+		MaxFeed: int64(p.Config.Robot.MaxFeed), MinInterval: p.Config.Schedule.MinInterval.Or(time.Minute),
+		Post: post(c), Near: c.Near, Metrics: p.Metrics, Log: p.log("websub")}
+	return unit{handlers: s.Handlers(), runs: runs{s.Run}, register: s.Register}, nil
+}
+
+// post is how websub asks hubs by robot's client.
+func post(c *client.Client) func(context.Context, string, url.Values) (websub.Reply, error) {
+	return func(ctx context.Context, address string, form url.Values) (websub.Reply, error) {
+		a, err := c.Post(ctx, address, form)
+		if err != nil {
+			return websub.Reply{}, err
+		}
+		return websub.Reply{Status: a.Status, Location: a.Location, RetryAfter: a.RetryAfter, Text: string(a.Body)}, nil
+	}
 }
 
 func parseRole(p *Platform) (unit, error) {

@@ -8,8 +8,8 @@ import "github.com/courant-platform/courant/internal/port/bus"
 // The topics.
 var (
 	SourceDue      = bus.Topic[Poll]{Name: "source.due"}        // schedule → robot
-	FeedFetched    = bus.Topic[Poll]{Name: "feed.fetched"}      // robot → parse, and whoever subscribes
-	SourceChanged  = bus.Topic[Poll]{Name: "source.changed"}    // parse → schedule
+	FeedFetched    = bus.Topic[Poll]{Name: "feed.fetched"}      // robot, websub → parse, and whoever subscribes
+	SourceChanged  = bus.Topic[Poll]{Name: "source.changed"}    // parse → schedule, websub
 	DocumentFound  = bus.Topic[Version]{Name: "document.found"} // parse → media
 	FetchWanted    = bus.Topic[Fetch]{Name: "fetch.wanted"}     // media → robot
 	PictureFetched = bus.Topic[Fetch]{Name: "picture.fetched"}  // robot → media

@@ -114,7 +114,7 @@ func BenchmarkFetch(b *testing.B) {
 		before, began := computed(b), time.Now()
 		stop := w.start()
 		for w.count(`SELECT COUNT(*) FROM fetches WHERE answered = 0`) > 0 {
-			time.Sleep(20 * time.Millisecond)
+			time.Sleep(20 * time.Millisecond) // the robot works in real time
 		}
 		took, used := time.Since(began).Seconds(), (computed(b) - before).Seconds()
 		if bad := w.count(`SELECT COUNT(*) FROM fetches WHERE status <> 200`); bad > 0 {
@@ -145,7 +145,7 @@ func BenchmarkBacklog(b *testing.B) {
 		began := time.Now()
 		stop := w.start()
 		for w.robot.Queued().Hosts < hosts {
-			time.Sleep(10 * time.Millisecond)
+			time.Sleep(10 * time.Millisecond) // the robot works in real time
 		}
 		took := time.Since(began)
 		q := w.robot.Queued()

@@ -24,6 +24,7 @@ import (
 	"github.com/courant-platform/courant/internal/stage/robot"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
 	"github.com/courant-platform/courant/internal/stage/schedule"
+	"github.com/courant-platform/courant/internal/stage/websub"
 )
 
 // faults are the rates of sabotage, from 0 to 1.
@@ -38,6 +39,7 @@ type process struct {
 	db     store.Driver
 	blobs  blob.Bucket
 	web    *pipes
+	hub    *hub
 	faults faults
 	gap    time.Duration
 	log    *slog.Logger
@@ -61,7 +63,8 @@ func (p process) run(ctx context.Context) (crashed bool, err error) {
 		return false, err
 	}
 	defer c.Close()
-	handlers, runs := p.stages(s, c)
+	handlers, runs, callbacks := p.stages(s, c)
+	defer p.hub.live(callbacks)()
 	runs = append(runs, store.Relay{Store: s, Publish: b.Publish}.Run)
 	runs = append(runs, func(ctx context.Context) error { return b.Run(ctx, handlers...) })
 	var all sync.WaitGroup
@@ -76,16 +79,21 @@ func (p process) run(ctx context.Context) (crashed bool, err error) {
 	return false, errors.Join(errs...)
 }
 
-func (p process) stages(s *store.Store, c *client.Client) (handlers []bus.Handler, runs []func(context.Context) error) {
+func (p process) stages(s *store.Store, c *client.Client) (handlers []bus.Handler, runs []func(context.Context) error, callbacks *http.ServeMux) {
 	owner := fmt.Sprint("process ", p.seed)
 	rc, mc := robot.Defaults(), media.Defaults()
 	rc.Gap, mc.Workers = setting.Duration(p.gap), 2
 	sc := schedule.Config{MinInterval: setting.Duration(5 * time.Second), MaxInterval: setting.Duration(30 * time.Second), FirstInterval: setting.Duration(5 * time.Second)}
+	ws := &websub.WebSub{Store: s, Blobs: p.blobs, Config: websub.Defaults(), Public: "http://platform.test", MaxFeed: 10 << 20,
+		MinInterval: 5 * time.Second, Post: p.hub.Post, Log: p.log}
+	callbacks = http.NewServeMux()
+	ws.Register(callbacks)
 	for _, stage := range []interface {
 		Handlers() []bus.Handler
 		Run(context.Context) error
 	}{
 		&schedule.Schedule{Store: s, Config: sc, Log: p.log},
+		ws,
 		&robot.Robot{Store: s, Blobs: p.blobs, Client: c, Config: rc, Owner: owner, Log: p.log},
 		&parse.Parse{Store: s, Blobs: p.blobs, Config: parse.Defaults(), Pictures: true, Log: p.log},
 		&media.Media{Store: s, Blobs: p.blobs, Config: mc, Log: p.log},
@@ -94,7 +102,7 @@ func (p process) stages(s *store.Store, c *client.Client) (handlers []bus.Handle
 		handlers = append(handlers, stage.Handlers()...)
 		runs = append(runs, stage.Run)
 	}
-	return handlers, runs
+	return handlers, runs, callbacks
 }
 
 // pipes is a network inside the process.

@@ -80,7 +80,7 @@ func simulate(t *testing.T, seed uint64, f faults) {
 	defer web.serve(w)()
 	addSources(t, db, log)
 
-	p := process{seed: seed * 1000, db: db, blobs: blob.Bucket{Driver: &memory.Memory{}}, web: web, faults: f, gap: w.gap, log: log}
+	p := process{seed: seed * 1000, db: db, blobs: blob.Bucket{Driver: &memory.Memory{}}, web: web, hub: &w.hub, faults: f, gap: w.gap, log: log}
 	published := make(chan struct{})
 	go func() {
 		defer close(published)
@@ -89,12 +89,14 @@ func simulate(t *testing.T, seed uint64, f faults) {
 	lives := p.livesUntil(t, published)
 	p.faults = faults{drop: f.drop} // messages go on being lost, transactions not
 	p.seed++
-	calm, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	// It ends at no moment at which stages wake: what they say then is told by the next life.
+	calm, cancel := context.WithTimeout(t.Context(), 3*time.Minute+123*time.Millisecond)
 	defer cancel()
 	if _, err := p.run(calm); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d lives, faults %+v, %d articles", lives, f, len(w.articles))
+	w.hub.pushes.Wait()
+	t.Logf("%d lives, faults %+v, %d articles, %d deliveries of a hub", lives, f, len(w.articles), w.hub.delivered)
 	judge(t, w, db, log)
 }
 

@@ -48,6 +48,7 @@ type world struct {
 	articles []*article
 	asked    map[string]*visits
 	changed  []time.Time // of each host's feed
+	hub      hub
 	faults   []string
 }
 
@@ -78,8 +79,18 @@ func (w *world) publish(host int) {
 		a.pictures = append(a.pictures, fmt.Sprintf("%s/%d.png", name, w.rand.IntN(40)))
 	}
 	w.articles = append(w.articles, a)
-	w.changed[host] = time.Now()
+	w.touch(host)
 }
+
+// touch has a host's feed changed, and its hub told.
+func (w *world) touch(host int) {
+	w.changed[host] = time.Now()
+	if host%2 == 1 {
+		w.hub.changed(w.topic(host), w.text(host), w.rand.IntN(int(40*time.Second)))
+	}
+}
+
+func (w *world) topic(host int) string { return fmt.Sprintf("http://h%d.test/feed.xml", host) }
 
 // live is the rest of the world's life for a while: publications, edits,
 // withdrawals and returns.
@@ -114,7 +125,7 @@ func (w *world) change(a *article) {
 	default:
 		a.revision++
 	}
-	w.changed[a.host] = time.Now()
+	w.touch(a.host)
 }
 
 // shown are the articles in a host's feed: all, for a change that left the feed
@@ -191,15 +202,32 @@ func (w *world) feed(rw http.ResponseWriter, r *http.Request, host int) {
 		rw.WriteHeader(http.StatusNotModified)
 		return
 	}
+	for _, a := range w.shown(host) {
+		a.listed = a.listed || !a.withdrawn
+	}
+	rw.Header().Set("Content-Type", "application/atom+xml")
+	if r.URL.Path == "/second.xml" {
+		fmt.Fprint(rw, w.atom(host, r.URL.Path))
+		return
+	}
+	fmt.Fprint(rw, w.text(host))
+}
+
+// text is a host's first feed.
+func (w *world) text(host int) string { return w.atom(host, "/feed.xml") }
+
+func (w *world) atom(host int, path string) string {
 	var b strings.Builder
 	b.WriteString(`<feed xmlns="http://www.w3.org/2005/Atom" xmlns:at="http://purl.org/atompub/tombstones/1.0"><title>t</title>`)
+	if host%2 == 1 {
+		b.WriteString(`<link rel="hub" href="http://hub.test/"/>`)
+	}
 	for _, a := range w.shown(host) {
-		id := fmt.Sprintf("tag:%s:%s", r.URL.Path, a.path())
+		id := fmt.Sprintf("tag:%s:%s", path, a.path())
 		if a.withdrawn {
 			fmt.Fprintf(&b, `<at:deleted-entry ref="%s" when="2000-01-01T00:00:00Z"/>`, id)
 			continue
 		}
-		a.listed = true
 		fmt.Fprintf(&b, `<entry><id>%s</id><title>Title %d</title><link href="%s"/><published>%s</published><content type="html">&lt;p>%s&lt;/p>`,
 			id, a.n, a.url(), a.published.UTC().Format(time.RFC3339), a.text())
 		for _, p := range a.pictures {
@@ -207,12 +235,11 @@ func (w *world) feed(rw http.ResponseWriter, r *http.Request, host int) {
 		}
 		b.WriteString(`</content></entry>`)
 	}
-	if host == w.hosts-1 && r.URL.Path == "/feed.xml" { // claims what is another's
+	if host == w.hosts-1 && path == "/feed.xml" { // claims what is another's
 		fmt.Fprintf(&b, `<entry><id>claim</id><title>Claimed</title><link href="http://h0.test/a/0"/><content type="html">&lt;p>claimed&lt;/p></content></entry>`)
 	}
 	b.WriteString(`</feed>`)
-	rw.Header().Set("Content-Type", "application/atom+xml")
-	fmt.Fprint(rw, b.String())
+	return b.String()
 }
 
 // picture is a small picture, the same for the same name.

@@ -282,6 +282,34 @@ func TestSourcesAreAddedOnceAndRemoved(t *testing.T) {
 	}
 }
 
+func TestASourceTellsOfItsHub(t *testing.T) {
+	w := open(t)
+	var added api.Added
+	w.do("POST", "/api/v1/sources", `{"url":"http://a.example/feed.xml"}`, &added)
+	show := func() *api.HubState {
+		var s api.SourceState
+		w.do("GET", "/api/v1/sources/a.example-feed", "", &s)
+		return s.Hub
+	}
+	if h := show(); h != nil {
+		t.Errorf("without a hub: %+v", h)
+	}
+	now := w.store.Now().UnixMilli()
+	w.exec(`INSERT INTO websub (id, source, hub, topic, secret, state, until, due, problem) VALUES ('id', $1, 'http://hub.example/', 'http://a.example/feed.xml',
+		'key', 'active', $2, 0, 'slow')`, added.Source.ID, now+1000_000)
+	if h := show(); h == nil || h.URL != "http://hub.example/" || h.State != "active" || h.Until.IsZero() || !h.Pinged.IsZero() || h.Announces || h.Problem != "slow" {
+		t.Errorf("before a ping: %+v", h)
+	}
+	w.exec(`UPDATE websub SET pinged = $1`, now)
+	if h := show(); h.Pinged.IsZero() || !h.Announces {
+		t.Errorf("after a ping: %+v", h)
+	}
+	w.exec(`UPDATE polls SET changed = $1`, now+(16*time.Minute).Milliseconds())
+	if h := show(); h.Announces {
+		t.Errorf("when polling found what the hub did not tell: %+v", h)
+	}
+}
+
 func TestOfManySourcesEachIsToldItsFate(t *testing.T) {
 	w := open(t)
 	sources := []api.NewSource{{URL: "http://a.example/feed"}, {URL: "a.example/feed2"}, {URL: "nonsense"}, {URL: "http://a.example/feed"},

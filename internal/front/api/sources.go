@@ -65,7 +65,19 @@ type SourceState struct {
 	ETag     string          `json:"etag"`
 	Modified string          `json:"modified"`
 	Report   json.RawMessage `json:"report"`
-	Read     bool            `json:"read"` // the newest download has been read
+	Read     bool            `json:"read"`          // the newest download has been read
+	Hub      *HubState       `json:"hub,omitempty"` // of one source, where it has one
+}
+
+// HubState is the subscription to the hub that a feed names.
+type HubState struct {
+	URL       string       `json:"url"`
+	Topic     string       `json:"topic"`
+	State     string       `json:"state"`     // wanted, pending, active, denied
+	Until     courant.Time `json:"until"`     // the end of the lease
+	Pinged    courant.Time `json:"pinged"`    // the newest ping
+	Announces bool         `json:"announces"` // it tells the news, so that the source is polled rarely
+	Problem   string       `json:"problem"`
 }
 
 // Bounds of one request that adds sources.
@@ -273,6 +285,9 @@ func (a *API) source(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 			return err
 		}
 		if err := s.scan(q.Row(sourceState, found.ID)); err != nil {
+			return err
+		}
+		if s.Hub, err = readHub(q, &s, a.Store.Now()); err != nil {
 			return err
 		}
 		if err := q.Row(countWaiting, found.ID).Scan(&s.Waiting); err != nil {

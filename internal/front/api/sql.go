@@ -50,6 +50,7 @@ const (
 		FROM sources s JOIN polls p ON p.source = s.id `
 	listSources = stateColumns + `ORDER BY s.name`
 	sourceState = stateColumns + `WHERE s.id = $1`
+	hubState    = `SELECT hub, topic, state, until, pinged, problem FROM websub WHERE source = $1 AND state <> 'leaving'`
 	countPages  = `SELECT COUNT(*) FROM pages WHERE source = $1 AND NOT withdrawn`
 
 	readProgress = `SELECT reading, answered > 0 AND pending <= parsed, items FROM polls WHERE source = $1`
@@ -99,6 +100,19 @@ func readSource(q store.Reader, query string, arg any) (s courant.Source, err er
 	err = q.Row(query, arg).Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &s.Robots, &s.Absence, &added)
 	s.Added = store.Time(added)
 	return s, err
+}
+
+// readHub reads the subscription of a source, nil if it has none.
+func readHub(q store.Reader, s *SourceState, now time.Time) (*HubState, error) {
+	h := &HubState{}
+	var until, pinged int64
+	err := q.Row(hubState, s.ID).Scan(&h.URL, &h.Topic, &h.State, &until, &pinged, &h.Problem)
+	if store.NoRow(err) {
+		return nil, nil
+	}
+	h.Until.Time, h.Pinged.Time = store.Time(until), store.Time(pinged)
+	h.Announces = h.State == "active" && h.Until.After(now) && courant.Announced(s.Changed.Time, h.Pinged.Time)
+	return h, err
 }
 
 func (s *SourceState) scan(rows interface{ Scan(...any) error }) error {

@@ -2,9 +2,11 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/courant-platform/courant"
@@ -189,9 +191,36 @@ func noteFeed(tx *store.Tx, d download, r *courant.Reading, items, changed int) 
 		d.changed = now
 		tx.Emit(flow.SourceChanged.Encode(flow.Poll{Source: d.source.ID, AsOf: d.asOf}))
 	}
+	hubs, self := websub(d, &r.Feed)
 	_, err := tx.Exec(noteReading, d.source.ID, store.Millis(d.changed), d.rhythm.Milliseconds(),
-		(time.Duration(r.Feed.TTL) * time.Second).Milliseconds(), items, report{Warnings: r.Warnings}.text(), bits(r.Feed.SkipHours), bits(r.Feed.SkipDays))
+		(time.Duration(r.Feed.TTL) * time.Second).Milliseconds(), items, report{Warnings: r.Warnings}.text(), bits(r.Feed.SkipHours), bits(r.Feed.SkipDays),
+		hubs, self)
 	return err
+}
+
+// Bounds of what is kept of a feed's links: hubs, and the bytes of an address.
+const (
+	mostHubs    = 4
+	mostAddress = 2048
+)
+
+// websub is what a feed says of WebSub: its hubs, a blank between them, and its
+// own address. The header of its answer goes before (W3C WebSub section 4).
+func websub(d download, f *courant.Feed) (hubs, self string) {
+	named := strings.Fields(d.hubs)
+	if len(named) == 0 {
+		named = f.Hubs
+	}
+	var kept []string
+	for _, h := range named {
+		if len(h) <= mostAddress && !strings.ContainsAny(h, " \t\r\n") && len(kept) < mostHubs && !slices.Contains(kept, h) {
+			kept = append(kept, h)
+		}
+	}
+	if self = cmp.Or(d.self, f.Self); len(self) > mostAddress {
+		self = ""
+	}
+	return strings.Join(kept, " "), self
 }
 
 // bits has a bit for each number of a list, which are small.

@@ -12,13 +12,14 @@ import (
 const (
 	pendingPolls = `SELECT source, pending FROM polls WHERE pending > parsed AND checked <= $1`
 	readPending  = `SELECT s.name, s.url, s.trusted, s.absence, p.shrunk, p.pending, p.pending_blob, p.pending_url, p.pending_type, p.checked,
-			p.changed, p.rhythm
+			p.changed, p.rhythm, p.pending_hubs, p.pending_self
 		FROM polls p JOIN sources s ON s.id = p.source WHERE p.source = $1 AND p.pending > p.parsed`
 	promote = `UPDATE polls SET parsed = pending, etag = pending_etag, modified = pending_changed, body = pending_body,
 		raw = pending_raw WHERE source = $1 AND pending = $2 AND parsed < $2`
-	dropPending  = `UPDATE polls SET parsed = pending WHERE source = $1 AND pending = $2 AND parsed < $2`
-	noteReport   = `UPDATE polls SET report = $2, reading = 0 WHERE source = $1`
-	noteReading  = `UPDATE polls SET changed = $2, rhythm = $3, ttl = $4, items = $5, report = $6, skip_hours = $7, skip_days = $8, reading = 0 WHERE source = $1`
+	dropPending = `UPDATE polls SET parsed = pending WHERE source = $1 AND pending = $2 AND parsed < $2`
+	noteReport  = `UPDATE polls SET report = $2, reading = 0 WHERE source = $1`
+	noteReading = `UPDATE polls SET changed = $2, rhythm = $3, ttl = $4, items = $5, report = $6, skip_hours = $7, skip_days = $8, reading = 0,
+		hubs = $9, self = $10 WHERE source = $1`
 	noteProgress = `UPDATE polls SET reading = $2 WHERE source = $1`
 	noteShrunk   = `UPDATE polls SET shrunk = $2 WHERE source = $1 AND shrunk <> $2`
 
@@ -66,6 +67,8 @@ type download struct {
 	rhythm  time.Duration
 	absence courant.Absence
 	shrunk  time.Time // since when most of a catalogue is missing
+	hubs    string    // of the answer's header, a blank between them
+	self    string    // of the answer's header
 }
 
 func (p *Parse) download(ctx context.Context, source int64) (download, error) {
@@ -73,7 +76,7 @@ func (p *Parse) download(ctx context.Context, source int64) (download, error) {
 	var fetched, changed, rhythm, shrunk int64
 	err := p.Store.Read(ctx, func(r store.Reader) error {
 		return r.Row(readPending, source).Scan(&d.source.Name, &d.source.URL, &d.source.Trusted, &d.absence, &shrunk, &d.asOf, &d.blob, &d.url,
-			&d.kind, &fetched, &changed, &rhythm)
+			&d.kind, &fetched, &changed, &rhythm, &d.hubs, &d.self)
 	})
 	d.shrunk = store.Time(shrunk)
 	d.fetched, d.changed, d.rhythm = store.Time(fetched), store.Time(changed), time.Duration(rhythm)*time.Millisecond

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/courant-platform/courant"
@@ -25,6 +26,7 @@ type polled struct {
 	url            string // what is asked
 	etag, modified string
 	body, raw      []byte // digests of what was read last, unpacked and as it came
+	pushed         bool   // what was read last came from a hub: the validators are those of what was polled before
 	asked          int64
 	failures       int
 	led            string // another robot was led there
@@ -40,7 +42,7 @@ type polled struct {
 
 func (p *polled) read(q store.Reader) error {
 	var since, full, lies int64
-	err := q.Row(readPoll, p.source).Scan(&p.url, &p.etag, &p.modified, &p.body, &p.raw, &p.asked, &p.failures, &p.led, &p.ledHops,
+	err := q.Row(readPoll, p.source).Scan(&p.url, &p.etag, &p.modified, &p.body, &p.raw, &p.pushed, &p.asked, &p.failures, &p.led, &p.ledHops,
 		&p.moved, &since, &full, &lies, &p.kind, &p.home, &p.robots)
 	p.movedSince, p.full, p.lies = store.Time(since), store.Time(full), store.Time(lies)
 	return err
@@ -74,6 +76,8 @@ func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 		r.answerPoll(ctx, h, &p, a, why)
 	case a.Location != "":
 		return r.redirect(ctx, h, &p, t, a, next)
+	case a.Status == http.StatusNotModified && p.pushed && p.etag+p.modified != "" && (t.trail == nil || t.trail.hops < maxHops):
+		return r.askWhole(ctx, h, &p, t, next)
 	case a.Status == http.StatusNotModified:
 		r.moves(ctx, h, &p, t.trail)
 		r.answerPoll(ctx, h, &p, a, "")
@@ -119,6 +123,20 @@ func (r *Robot) request(ctx context.Context, p *polled, way *trail) client.Reque
 		}
 	}
 	return q
+}
+
+// askWhole asks once more without validators. The source is as it was before a
+// hub delivered something: so the hub was late, or the source took it back.
+func (r *Robot) askWhole(ctx context.Context, h *host, p *polled, t task, next time.Time) (time.Time, *task) {
+	r.forget(ctx, h, *p)
+	on := trail{}
+	if t.trail != nil {
+		on = *t.trail
+	}
+	on.url = p.url
+	on.hops++
+	t.trail = &on
+	return next, &t
 }
 
 func statusOf(a *client.Answer) int {
@@ -226,16 +244,17 @@ func (r *Robot) pend(ctx context.Context, h *host, p *polled, a *client.Answer) 
 			return
 		}
 	}
+	links := websubLinks(a.Header, p.url)
 	r.writeFor(ctx, h, p.url, func(tx *store.Tx) error {
 		n, err := tx.Exec(pendPoll, p.source, p.asked, tx.Now().UnixMilli(), a.Status, key, p.url, a.Type, a.ETag, a.Modified, digest, a.Raw,
-			a.Fresh.Milliseconds())
+			a.Fresh.Milliseconds(), strings.Join(links.hubs, " "), links.self)
 		if n == 1 {
 			tx.Emit(flow.FeedFetched.Encode(flow.Poll{Source: p.source, Origin: h.origin, Part: h.part, AsOf: p.asked}))
 		}
 		if err == nil && n == 1 && !same {
 			err = tx.Downloaded(store.Download{Kind: string(p.kind), Source: p.source, URL: p.url, Type: a.Type, ETag: a.ETag, Modified: a.Modified, Blob: key})
 		}
-		if err == nil && n == 1 && p.probe && !same && p.lies.IsZero() {
+		if err == nil && n == 1 && p.probe && !same && !p.pushed && p.lies.IsZero() {
 			// It said for a day that nothing has changed.
 			_, err = tx.Exec(noteLies, p.source, store.Millis(tx.Now().Add(liesFor)))
 		}

@@ -27,7 +27,7 @@ const (
 		ON CONFLICT (origin) DO UPDATE SET allowed = excluded.allowed, failures = excluded.failures, refusals = excluded.refusals,
 			reason = excluded.reason, latency = excluded.latency, pace = excluded.pace`
 
-	readPoll = `SELECT p.url, p.etag, p.modified, p.body, p.raw, p.asked, p.failures, p.led, p.led_hops, p.moved, p.moved_since, p.whole,
+	readPoll = `SELECT p.url, p.etag, p.modified, p.body, p.raw, COALESCE(LENGTH(p.raw) = 0, FALSE), p.asked, p.failures, p.led, p.led_hops, p.moved, p.moved_since, p.whole,
 			p.lies, COALESCE(s.kind, 'feed'), COALESCE(s.url, p.url), COALESCE(s.robots, TRUE)
 		FROM polls p LEFT JOIN sources s ON s.id = p.source WHERE p.source = $1 AND p.asked > p.answered AND p.pending <= p.parsed`
 	answerPoll = `UPDATE polls SET answered = $2, checked = $3, status = $4, problem = $5,
@@ -39,7 +39,8 @@ const (
 	forgetValidators = `UPDATE polls SET etag = '', modified = '' WHERE source = $1 AND etag = $2 AND modified = $3`
 	pendPoll         = `UPDATE polls SET answered = $2, checked = $3, status = $4, problem = '', failures = 0, pending = $2,
 		pending_blob = $5, pending_url = $6, pending_type = $7, pending_etag = $8, pending_changed = $9, pending_body = $10,
-		pending_raw = $11, led = '', led_hops = 0, fresh = $12, gone = 0, whole = $3
+		pending_raw = $11, led = '', led_hops = 0, fresh = $12, gone = 0, whole = $3,
+		pending_hubs = $13, pending_self = $14
 		WHERE source = $1 AND answered < $2`
 	leadPoll  = `UPDATE polls SET led = $3, led_hops = $4 WHERE source = $1 AND asked = $2 AND answered < $2`
 	noteLies  = `UPDATE polls SET lies = $2 WHERE source = $1`

@@ -60,3 +60,35 @@ func TestAKeptValidatorThatIsTooLongIsNotSent(t *testing.T) {
 		}
 	})
 }
+
+// A hub may deliver late what the source has changed since; the source's 304 is
+// then about other bytes than those that were read last.
+func TestAfterABodyFromAHubA304IsNotBelieved(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.source(1, feed)
+		w.exec(`UPDATE polls SET etag = '"2"', body = $1, raw = ''`, digest("<rss>late</rss>"))
+		w.pages[feed] = func(out http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("If-None-Match") == `"2"` {
+				out.WriteHeader(http.StatusNotModified)
+				return
+			}
+			page("<rss>new</rss>", "Etag", `"2"`)(out, r)
+		}
+		w.ask(1, time.Minute)
+		if p := w.poll(1); len(w.seen(feed)) != 2 || !p.open || p.pendingTag != `"2"` || w.body(p.blob) != "<rss>new</rss>" {
+			t.Errorf("%d requests, %+v", len(w.seen(feed)), p)
+		}
+	})
+}
+
+func TestAServerThatAlwaysSays304IsAskedTwiceAtMost(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.source(1, feed)
+		w.exec(`UPDATE polls SET etag = '"2"', raw = ''`)
+		w.pages[feed] = status(304)
+		w.ask(1, time.Minute)
+		if p := w.poll(1); len(w.seen(feed)) != 2 || p.status != 304 || p.failures != 0 {
+			t.Errorf("%d requests, %+v", len(w.seen(feed)), p)
+		}
+	})
+}

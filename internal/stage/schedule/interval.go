@@ -3,6 +3,8 @@ package schedule
 import (
 	"fmt"
 	"time"
+
+	"github.com/courant-platform/courant"
 )
 
 // history is what is known of a source when its next poll is planned.
@@ -13,11 +15,13 @@ type history struct {
 	Fresh    time.Duration // how long the last answer stays fresh by its header
 	Failures int           // in a row
 	Every    time.Duration // as people set it; 0 to follow the source
+	Pinged   time.Time     // newest ping of a hub whose lease has not ended; zero if none
 }
 
 // interval is how long to wait until the next poll, and why: a quarter of the
 // source's usual time between changes, longer while it is quiet or fails, never more
-// often than it wishes, and always between the bounds.
+// often than it wishes, and always between the bounds. A source whose hub tells its
+// news is asked rarely: only to see that it does.
 func (c Config) interval(h history, now time.Time) (d time.Duration, why string) {
 	low, high := c.bounds()
 	if h.Every > 0 {
@@ -48,6 +52,9 @@ func (c Config) interval(h history, now time.Time) (d time.Duration, why string)
 	if h.Failures > 0 {
 		why = failing(h.Failures)
 	}
+	if courant.Announced(h.Changed, h.Pinged) {
+		longer(announced, "its hub tells the news")
+	}
 	if d > high {
 		return high, "schedule.max_interval"
 	}
@@ -73,6 +80,9 @@ func round(d time.Duration) string {
 	}
 	return d.Round(time.Second / 10).String()
 }
+
+// announced is the least interval of a source whose hub tells its news.
+const announced = time.Hour
 
 // bounds are the shortest and the longest interval.
 func (c Config) bounds() (low, high time.Duration) {

@@ -35,6 +35,13 @@ func TestTheIntervalFollowsTheSource(t *testing.T) {
 		{"it failed three times", Defaults(), history{Rhythm: time.Hour, Failures: 3}, 2 * time.Hour},
 		{"it fails for ever", Defaults(), history{Rhythm: time.Hour, Failures: 1 << 30}, 6 * time.Hour},
 		{"adaptation is off", fixed, history{Rhythm: time.Second, TTL: time.Hour, Failures: 9}, 5 * time.Minute},
+		{"its hub told the last news", Defaults(), history{Changed: ago(time.Minute), Rhythm: time.Hour, Pinged: ago(2 * time.Minute)}, time.Hour},
+		{"its hub has told something since", Defaults(), history{Changed: ago(time.Hour), Rhythm: time.Hour, Pinged: ago(time.Minute)}, time.Hour},
+		{"its hub did not tell the last news", Defaults(), history{Changed: ago(time.Minute), Rhythm: time.Hour, Pinged: ago(time.Hour)}, 15 * time.Minute},
+		{"its hub never told anything", Defaults(), history{Rhythm: time.Hour}, 15 * time.Minute},
+		{"its hub tells, and it is quiet", Defaults(), history{Changed: ago(64 * time.Hour), Rhythm: time.Hour, Pinged: ago(64 * time.Hour)}, 4 * time.Hour},
+		{"its hub tells, and people want it often", Defaults(), history{Changed: ago(time.Minute), Every: time.Minute, Pinged: ago(time.Minute)}, time.Minute},
+		{"its hub tells, where the longest interval is shorter", fixed, history{Changed: ago(time.Minute), Pinged: ago(time.Minute)}, 5 * time.Minute},
 		{"a change in the future, as a clock that steps back leaves it", Defaults(), history{Changed: now.Add(time.Hour), Rhythm: time.Hour}, 15 * time.Minute},
 	} {
 		if got, why := c.config.interval(c.history, now); got != c.want || why == "" {

@@ -208,3 +208,43 @@ func TestASourceThatTurnsOutLivelierIsAskedSooner(t *testing.T) {
 		}
 	})
 }
+
+// A hub that goes silent must not make its source stale.
+func TestASourceWhoseHubTellsIsAskedRarelyUntilItIsSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := storetest.Memory(t)
+		addSources(t, s, 1)
+		defer run(t, s, schedule.Defaults(), 1)()
+		asked := func(d time.Duration) int {
+			before := len(bells(t, s))
+			for range d / time.Minute {
+				time.Sleep(time.Minute)
+				write(t, s, `UPDATE polls SET answered = asked`)
+			}
+			return len(bells(t, s)) - before
+		}
+		now := func() int64 { return s.Now().UnixMilli() }
+		asked(time.Minute)
+		write(t, s, `UPDATE polls SET rhythm = $1, changed = $2`, (20 * time.Minute).Milliseconds(), now())
+		write(t, s, `INSERT INTO websub (id, source, hub, topic, secret, state, until, due, pinged) VALUES ('id', 1, '', '', '', 'active', $1, 0, $2)`,
+			now()+(10*time.Hour).Milliseconds(), now())
+		asked(15 * time.Minute) // what was planned before
+		if n := asked(5 * time.Hour); n != 5 {
+			t.Errorf("while the hub tells, it was asked %d times in 5 hours", n)
+		}
+		write(t, s, `UPDATE polls SET changed = $1`, now()) // polling has found what the hub did not tell
+		asked(time.Hour)
+		if n := asked(time.Hour); n < 8 {
+			t.Errorf("when the hub is silent, it was asked %d times in an hour", n)
+		}
+		write(t, s, `UPDATE websub SET pinged = $1`, now())
+		asked(10 * time.Minute)
+		if n := asked(2 * time.Hour); n != 2 {
+			t.Errorf("when the hub tells again, it was asked %d times in 2 hours", n)
+		}
+		asked(3 * time.Hour)
+		if n := asked(time.Hour); n < 2 {
+			t.Errorf("after the lease, it was asked %d times in an hour", n)
+		}
+	})
+}

@@ -49,11 +49,13 @@ CREATE TABLE polls (
   pending_changed TEXT NOT NULL DEFAULT '',
   pending_body    BYTEA,
   pending_raw     BYTEA,
+  pending_hubs    TEXT NOT NULL DEFAULT '',   -- of the answer's Link header, as hubs and self below
+  pending_self    TEXT NOT NULL DEFAULT '',
   parsed          BIGINT NOT NULL DEFAULT 0,  -- parse: as-of of what was read last
   etag            TEXT NOT NULL DEFAULT '',   -- parse: validators of what was read last; robot: those of a 304
   modified        TEXT NOT NULL DEFAULT '',
   body            BYTEA,                      -- parse: digest of the bytes read last, unpacked
-  raw             BYTEA,                      -- parse: digest of them as they came
+  raw             BYTEA,                      -- parse: digest of them as they came; empty if a hub delivered them
   changed         BIGINT NOT NULL DEFAULT 0,  -- parse: when something new was found last
   rhythm          BIGINT NOT NULL DEFAULT 0,  -- parse: usual time between changes, ms
   ttl             BIGINT NOT NULL DEFAULT 0,  -- parse: the feed's own wish, ms
@@ -62,12 +64,41 @@ CREATE TABLE polls (
   items           INTEGER NOT NULL DEFAULT 0, -- parse: in the last file
   reading         INTEGER NOT NULL DEFAULT 0, -- parse: offers read so far of a catalogue that takes long
   shrunk          BIGINT NOT NULL DEFAULT 0,  -- parse: since when most offers are missing from the catalogue
-  report          TEXT NOT NULL DEFAULT ''    -- parse: warnings or the error, JSON
+  report          TEXT NOT NULL DEFAULT '',   -- parse: warnings or the error, JSON
+  hubs            TEXT NOT NULL DEFAULT '',   -- parse: that the feed names, a blank between them
+  self            TEXT NOT NULL DEFAULT ''    -- parse: the address that the feed gives as its own
 );
 CREATE INDEX polls_due ON polls (due);
 CREATE INDEX polls_origin ON polls (origin);
 CREATE INDEX polls_asked ON polls (part) WHERE asked > answered;
 CREATE INDEX polls_pending ON polls (checked) WHERE pending > parsed;
+CREATE INDEX polls_hubs ON polls (source) WHERE hubs <> '';
+
+-- Subscriptions to hubs, by the secret part of their callback's address. websub
+-- writes. A body that a hub delivers becomes a pending download of polls, which
+-- websub writes then as robot does: asked, answered, checked and pending.
+CREATE TABLE websub (
+  id        TEXT PRIMARY KEY,
+  source    BIGINT NOT NULL,
+  hub       TEXT NOT NULL,
+  topic     TEXT NOT NULL,
+  callback  TEXT NOT NULL DEFAULT '',    -- as the hub was told it last
+  secret    TEXT NOT NULL,               -- the hub signs by it
+  previous  TEXT NOT NULL DEFAULT '',    -- the one before, by which it signs until it has taken the new one
+  state     TEXT NOT NULL,               -- wanted, pending, active, denied, leaving
+  asked     BIGINT NOT NULL DEFAULT 0,   -- when the hub was asked last
+  verified  BIGINT NOT NULL DEFAULT 0,   -- when it verified last
+  until     BIGINT NOT NULL DEFAULT 0,   -- the end of the lease
+  attempts  INTEGER NOT NULL DEFAULT 0,  -- since it verified
+  due       BIGINT NOT NULL,             -- next time to ask the hub
+  pinged    BIGINT NOT NULL DEFAULT 0,   -- the newest ping
+  owed      BIGINT NOT NULL DEFAULT 0,   -- a ping for which the source is still to be asked; 0 for none
+  problem   TEXT NOT NULL DEFAULT ''
+);
+CREATE UNIQUE INDEX websub_source ON websub (source) WHERE state <> 'leaving';
+CREATE INDEX websub_due ON websub (due);
+CREATE INDEX websub_hub ON websub (hub, due);
+CREATE INDEX websub_owed ON websub (source) WHERE owed > 0;
 
 -- Single downloads: one row however many want the address. Whoever wants it
 -- inserts, robot answers, the consumer's own transaction deletes.

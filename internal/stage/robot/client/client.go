@@ -129,9 +129,13 @@ func (c *Client) Proxied() bool { return len(c.proxies) > 0 }
 // Close gives idle connections up.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
+func addrPort(a netip.Addr, u *url.URL) netip.AddrPort {
+	return netip.AddrPortFrom(a, uint16(portOf(u)))
+}
+
 // choose is the proxy for a request; an exempt address is asked directly.
 func (c *Client) choose(r *http.Request) (*url.URL, error) {
-	if a, ok := literal(r.URL.Hostname()); ok && c.config.Guard.Exempts(netip.AddrPortFrom(a, uint16(portOf(r.URL)))) {
+	if a, ok := literal(r.URL.Hostname()); ok && c.config.Guard.Exempts(addrPort(a, r.URL)) {
 		return nil, nil
 	}
 	return c.proxy(r.URL)
@@ -188,22 +192,17 @@ func (c *Client) Get(ctx context.Context, r Request) (*Answer, error) {
 	if err != nil {
 		return nil, courant.Errorf(courant.Invalid, "address %q: %w", r.URL, err)
 	}
-	if err := c.config.Guard.URL(req.URL); err != nil {
-		return nil, err
-	}
-	c.headers(req, r)
 	var at netip.Addr
 	if !c.Proxied() {
 		req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { at = remote(i.Conn) }}))
 	}
-	start := time.Now()
-	resp, err := c.transport.RoundTrip(req)
+	c.headers(req, r)
+	resp, a, err := c.send(req)
 	if err != nil {
-		return nil, explain(err)
+		return nil, err
 	}
 	defer resp.Body.Close()
-	a := answer(resp)
-	a.Latency, a.Address = time.Since(start), at
+	a.Address = at
 	idle := or(c.config.Idle, 15*time.Second)
 	timer := time.AfterFunc(idle, func() { quiet(courant.Errorf(courant.Busy, "nothing came for %v in the middle of the answer", idle)) })
 	defer timer.Stop()
@@ -217,6 +216,23 @@ func (c *Client) Get(ctx context.Context, r Request) (*Answer, error) {
 	a.Wall = wall(resp)
 	drain(resp)
 	return a, nil
+}
+
+func (c *Client) timeout() time.Duration { return or(c.config.Timeout, time.Minute) }
+
+// send sends a request that the guard lets through. The caller closes the body.
+func (c *Client) send(req *http.Request) (*http.Response, *Answer, error) {
+	if err := c.config.Guard.URL(req.URL); err != nil {
+		return nil, nil, err
+	}
+	start := time.Now()
+	resp, err := c.transport.RoundTrip(req)
+	if err != nil {
+		return nil, nil, explain(err)
+	}
+	a := answer(resp)
+	a.Latency = time.Since(start)
+	return resp, a, nil
 }
 
 // watched is a body whose pieces must not be too long apart.

@@ -1,0 +1,235 @@
+package websub
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// Bounds of what is asked and how often.
+const (
+	leastLease   = time.Hour
+	mostLease    = 30 * 24 * time.Hour
+	firstBackOff = time.Minute
+	mostBackOff  = 6 * time.Hour
+	leaveTries   = 5           // requests to end a subscription
+	hubRests     = time.Minute // after no answer
+	noAddress    = time.Hour   // until it is looked again whether there is a callback
+	mostHops     = 3           // redirects of a hub
+	inFlight     = time.Hour   // how long the previous secret is good after a new one was taken
+	mostProblem  = 300         // bytes of a hub's text that are kept
+)
+
+// backOff is how long after the nth request the hub is asked again, if nothing
+// comes of it: twice as long each time, within a quarter more or less.
+func backOff(attempts int) time.Duration {
+	d := min(firstBackOff<<min(max(attempts-1, 0), 16), mostBackOff)
+	return jitter(d, d/2)
+}
+
+// jitter is d, by chance up to half of spread more or less.
+func jitter(d, spread time.Duration) time.Duration {
+	return d - spread/2 + mathrand.N(spread+1)
+}
+
+// renewal is when a lease is renewed: after 85 to 90 parts in a hundred of it, so
+// that subscriptions that were made together do not come together again.
+func renewal(lease time.Duration) time.Duration { return lease*85/100 + mathrand.N(lease*5/100+1) }
+
+// turn begins to ask the hubs of which a subscription is due.
+func (w *WebSub) turn(ctx context.Context, running *sync.WaitGroup) error {
+	var hubs []string
+	err := w.Store.Read(ctx, func(r store.Reader) error {
+		return r.Rows(func(rows store.Rows) error {
+			var hub string
+			err := rows.Scan(&hub)
+			hubs = append(hubs, hub)
+			return err
+		}, dueHubs, w.Store.Now().UnixMilli())
+	})
+	for _, hub := range hubs {
+		if !w.enter(hub) {
+			continue
+		}
+		running.Go(func() { w.leave(hub, w.hub(ctx, hub)) })
+	}
+	return err
+}
+
+// enter says whether the caller is to ask the hub.
+func (w *WebSub) enter(hub string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.busy[hub] || time.Now().Before(w.rest[hub]) {
+		return false
+	}
+	delete(w.rest, hub)
+	w.busy[hub] = true
+	return true
+}
+
+func (w *WebSub) leave(hub string, rest time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.busy, hub)
+	if rest > 0 {
+		w.rest[hub] = time.Now().Add(rest)
+	}
+}
+
+// hub asks one hub for what is due, one after the other, and returns how long to
+// leave it alone.
+func (w *WebSub) hub(ctx context.Context, hub string) (rest time.Duration) {
+	for ctx.Err() == nil {
+		s, mode, err := w.claim(ctx, hub)
+		if store.NoRow(err) {
+			return 0
+		}
+		if err != nil {
+			w.note(ctx, "a hub waits for the next turn", err)
+			return long
+		}
+		if mode == "" {
+			continue
+		}
+		if rest := w.ask(ctx, s, mode); rest > 0 {
+			return rest
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(w.Config.Gap.Or(100 * time.Millisecond)):
+		}
+	}
+	return 0
+}
+
+// claim takes the next due subscription of a hub and plans the request after the
+// one that is to be made now; mode is "" if none is. What is planned is kept
+// before the hub hears of it, since it may verify before it answers.
+func (w *WebSub) claim(ctx context.Context, hub string) (s subscription, mode string, err error) {
+	err = w.Store.Write(ctx, func(tx *store.Tx) error {
+		s = subscription{}
+		now := tx.Now()
+		if err := s.scan(tx.Row(dueRow, hub, now.UnixMilli())); err != nil {
+			return err
+		}
+		var why string
+		mode, why = w.plan(&s, now)
+		switch {
+		case why != "":
+			_, err := tx.Exec(notAsked, s.id, why, store.Millis(now.Add(noAddress)))
+			return err
+		case mode == "":
+			_, err := tx.Exec(dropRow, s.id)
+			return err
+		}
+		_, err := tx.Exec(noteAsk, s.id, s.hub, s.callback, s.secret, s.previous, s.state, store.Millis(s.asked), s.attempts,
+			store.Millis(now.Add(backOff(s.attempts))))
+		return err
+	})
+	return s, mode, err
+}
+
+// plan decides what a due subscription asks of its hub. An empty mode without a
+// reason ends the row.
+func (w *WebSub) plan(s *subscription, now time.Time) (mode, why string) {
+	if s.state == leaving {
+		if s.attempts >= leaveTries || s.callback == "" {
+			return "", ""
+		}
+		s.attempts++
+		s.asked = now
+		return "unsubscribe", ""
+	}
+	live := s.state == active && s.until.After(now)
+	if !live && s.attempts > 0 && len(s.hubs) > 0 { // a feed with several hubs has one that works
+		s.hub = s.hubs[s.attempts%len(s.hubs)]
+	}
+	base := w.Public
+	if base == "" && w.Near(s.hub) {
+		base = w.Local
+	}
+	if base == "" {
+		return "", "http.public_url is not set, so that the hub could not call back"
+	}
+	if !s.asked.IsZero() && !s.verified.Before(s.asked) { // a renewal has a secret of its own
+		s.previous, s.secret = s.secret, rand.Text()
+	}
+	s.callback = strings.TrimSuffix(base, "/") + path + s.id
+	if !live {
+		s.state = pending
+	}
+	s.attempts++
+	s.asked = now
+	return "subscribe", ""
+}
+
+// ask sends the request and returns how long to leave the hub alone.
+func (w *WebSub) ask(ctx context.Context, s subscription, mode string) (rest time.Duration) {
+	ctx = context.WithoutCancel(ctx) // the client bounds it
+	reply, err := w.post(ctx, s, mode)
+	if err == nil && reply.Status/100 == 2 {
+		return 0
+	}
+	problem := fmt.Sprint(err)
+	if err == nil {
+		problem = fmt.Sprintf("the hub answered %d %s: %s", reply.Status, http.StatusText(reply.Status), reply.Text)
+		problem = strings.TrimSuffix(problem, ": ")
+	}
+	if err != nil || reply.Status >= 500 || reply.Status == http.StatusTooManyRequests {
+		rest = max(hubRests, reply.RetryAfter)
+	}
+	w.note(ctx, "a hub's answer was not kept", w.Store.Write(ctx, func(tx *store.Tx) error {
+		_, err := tx.Exec(noteProblem, s.id, store.Millis(s.asked), clean(problem), store.Millis(tx.Now().Add(reply.RetryAfter)))
+		return err
+	}))
+	return rest
+}
+
+// post sends the form, and sends it again where a redirect that keeps the method
+// leads (W3C WebSub section 5.1.1).
+func (w *WebSub) post(ctx context.Context, s subscription, mode string) (reply Reply, err error) {
+	address, form := s.hub, w.form(s, mode)
+	for range mostHops + 1 {
+		reply, err = w.Post(ctx, address, form)
+		moved := reply.Status == http.StatusTemporaryRedirect || reply.Status == http.StatusPermanentRedirect
+		if err != nil || !moved || reply.Location == "" {
+			return reply, err
+		}
+		address = reply.Location
+	}
+	return reply, errors.New("the hub redirects too often")
+}
+
+// form is a request as W3C WebSub section 5.1 has it. Hubs of PubSubHubbub 0.3
+// want hub.verify, and some a token; others pass over both.
+func (w *WebSub) form(s subscription, mode string) url.Values {
+	f := url.Values{"hub.mode": {mode}, "hub.topic": {s.topic}, "hub.callback": {s.callback}, "hub.verify": {"async"}, "hub.verify_token": {s.id}}
+	if mode == "subscribe" {
+		f.Set("hub.lease_seconds", strconv.Itoa(int(w.lease().Seconds())))
+		f.Set("hub.secret", s.secret)
+	}
+	return f
+}
+
+// lease is what is asked for.
+func (w *WebSub) lease() time.Duration {
+	return min(max(w.Config.Lease.Or(10*24*time.Hour), leastLease), mostLease)
+}
+
+// clean is a hub's text as it is kept.
+func clean(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "")), " ")
+	return cmp.Or(strings.ToValidUTF8(text[:min(len(text), mostProblem)], ""), "no reason was given")
+}

@@ -1,0 +1,179 @@
+package websub_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/hex"
+	"hash"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/port/store/storetest"
+)
+
+// poll is a row of polls.
+type poll struct {
+	due, asked, answered, pending, parsed int64
+	blob, kind, url, etag, modified       string
+}
+
+func (w *world) poll() (p poll) {
+	w.t.Helper()
+	w.row([]any{&p.due, &p.asked, &p.answered, &p.pending, &p.parsed, &p.blob, &p.kind, &p.url, &p.etag, &p.modified},
+		`SELECT due, asked, answered, pending, parsed, pending_blob, pending_type, pending_url, pending_etag, pending_changed FROM polls`)
+	return p
+}
+
+// read has the pending download read, as parse does.
+func (w *world) read() { w.exec(`UPDATE polls SET parsed = pending, body = pending_body`) }
+
+func TestASignedPingIsADownload(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		w := newWorld(t, s)
+		w.source(1, topic, hub, topic)
+		w.exec(`INSERT INTO websub (id, source, hub, topic, secret, state, asked, verified, until, due) VALUES ('id', 1, $1, $2, 'key', 'active', 1, 1, $3, $3)`,
+			hub, topic, int64(1)<<50)
+		w.exec(`UPDATE polls SET asked = asked - 5000, answered = asked - 5000, pending = asked - 5000, parsed = asked - 5000`)
+		before := w.poll()
+		r := request{form: map[string][]string{"hub.secret": {"key"}}}
+		if code := w.ping("/websub/id", "<feed/>", r.signed("<feed/>")); code != 202 {
+			t.Fatalf("answered %d", code)
+		}
+		p := w.poll()
+		if p.asked <= before.asked || p.answered != p.asked || p.pending != p.asked || p.parsed != before.parsed || p.due != before.due ||
+			p.kind != "application/atom+xml" || p.url != topic || p.etag != `"e"` || p.modified != "m" || !strings.HasPrefix(p.blob, "body/") {
+			t.Errorf("%+v, before %+v", p, before)
+		}
+		if body, err := w.blobs.GetCached(t.Context(), p.blob); err != nil || string(body) != "<feed/>" {
+			t.Errorf("kept %q, %v", body, err)
+		}
+		if n := w.count(`SELECT COUNT(*) FROM outbox`); n != 1 {
+			t.Errorf("%d messages", n)
+		}
+		w.ping("/websub/id", "<feed/>", r.signed("<feed/>")) // the hub sends it again
+		w.read()
+		w.ping("/websub/id", "<feed/>", r.signed("<feed/>")) // and again
+		if after := w.poll(); after.pending != p.pending || after.due != p.due || !w.subscription(1).pinged || w.subscription(1).owed {
+			t.Errorf("the same bytes again: %+v, before %+v", after, p)
+		}
+	})
+}
+
+func TestEverySignatureMethodIsKnown(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.source(1, topic, hub, topic)
+		w.wait(2 * time.Second)
+		r := w.subscribe()
+		for method, h := range map[string]func() hash.Hash{"sha1": sha1.New, "sha256": sha256.New, "sha384": sha512.New384, "SHA512": sha512.New} {
+			body := "signed by " + method
+			mac := hmac.New(h, []byte(r.form.Get("hub.secret")))
+			mac.Write([]byte(body))
+			before := w.poll().pending
+			w.ping(r.callback(), body, method+"="+hex.EncodeToString(mac.Sum(nil)))
+			if w.poll().pending <= before {
+				t.Errorf("%s is not known", method)
+			}
+			w.read()
+			w.wait(time.Second)
+		}
+	})
+}
+
+func TestPingsAreReadASecondApart(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.source(1, topic, hub, topic)
+		w.wait(2 * time.Second)
+		r := w.subscribe()
+		pinged := func(body string) bool {
+			before := w.poll().pending
+			w.ping(r.callback(), body, r.signed(body))
+			defer w.read()
+			return w.poll().pending > before
+		}
+		first := pinged("one")
+		w.wait(900 * time.Millisecond)
+		if second := pinged("two"); !first || second || !w.subscription(1).owed {
+			t.Errorf("the first was read: %v, the second: %v", first, second)
+		}
+		w.wait(200 * time.Millisecond)
+		if !pinged("three") {
+			t.Error("the third was not read")
+		}
+		w.wait(6 * time.Second)
+		if w.subscription(1).owed {
+			t.Error("the third told what the second did")
+		}
+	})
+}
+
+func TestAForgedPingChangesNothing(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.source(1, topic, hub, topic)
+		w.wait(2 * time.Second)
+		r := w.subscribe()
+		before := w.poll()
+		good := r.signed("x")
+		for _, signature := range []string{r.signed("y"), "sha256=", "sha256", "md5=" + good[7:], "sha1=" + good[7:], good[:len(good)-2], good + "00", "=", "sha256=zz" + good[9:]} {
+			if code := w.ping(r.callback(), "x", signature); code != 202 {
+				t.Errorf("%s was answered %d", signature, code)
+			}
+		}
+		w.wait(time.Minute)
+		if after := w.poll(); after != before || w.subscription(1).pinged {
+			t.Errorf("%+v, before %+v", after, before)
+		}
+	})
+}
+
+func TestAPingWithoutASignatureHasTheSourceAsked(t *testing.T) {
+	for what, body := range map[string]string{"nothing": "", "a body": "<feed/>", "too large a body": strings.Repeat("x", 2000)} {
+		in(t, func(t *testing.T, w *world) {
+			w.source(1, topic, hub, topic)
+			w.wait(10 * time.Second)
+			r := w.subscribe()
+			before := w.poll()
+			if code := w.ping(r.callback(), body, ""); code != 202 {
+				t.Errorf("%s was answered %d", what, code)
+			}
+			p := w.poll()
+			if p.due != before.asked+time.Minute.Milliseconds() || p.pending != before.pending {
+				t.Errorf("%s: due %d s after the last ask, pending %v", what, (p.due-before.asked)/1000, p.pending != before.pending)
+			}
+			w.exec(`UPDATE polls SET due = due + 1000000, asked = $1`, w.store.Now().UnixMilli()+1) // schedule asks
+			due := w.poll().due
+			w.wait(time.Minute)
+			if w.poll().due != due || w.subscription(1).owed {
+				t.Errorf("%s: it is asked once", what)
+			}
+		})
+	}
+}
+
+func TestAPingWhileAnAnswerIsOutstandingIsNotLost(t *testing.T) {
+	for what, outstanding := range map[string]string{
+		"an ask":     `UPDATE polls SET asked = asked + 1`,
+		"a download": `UPDATE polls SET pending = pending + 1, asked = asked + 1, answered = answered + 1`,
+	} {
+		in(t, func(t *testing.T, w *world) {
+			w.source(1, topic, hub, topic)
+			w.wait(2 * time.Minute)
+			r := w.subscribe()
+			w.exec(outstanding)
+			before := w.poll()
+			w.ping(r.callback(), "<feed/>", r.signed("<feed/>"))
+			w.wait(time.Minute)
+			if after := w.poll(); after != before || !w.subscription(1).owed {
+				t.Errorf("%s: %+v, before %+v", what, after, before)
+			}
+			w.exec(`UPDATE polls SET answered = asked, parsed = pending`)
+			w.wait(6 * time.Second)
+			if due := store.Time(w.poll().due); due.After(time.Now()) {
+				t.Errorf("%s: the source is due in %v", what, time.Until(due))
+			}
+		})
+	}
+}
