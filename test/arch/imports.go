@@ -15,6 +15,7 @@ const (
 	stages = "internal/stage"
 	fronts = "internal/front"
 	app    = "internal/app"
+	client = "subscribe" // what other programs import
 )
 
 // wrongImports names the imports that the file's place does not allow: of our
@@ -77,7 +78,7 @@ func allowed(f file, to string) bool {
 
 // layer is the root of the layer that a folder belongs to, "" if none.
 func layer(dir string) string {
-	for _, root := range []string{"cmd", "test", kit, read, port, flow, stages, fronts, app} {
+	for _, root := range []string{"cmd", "test", kit, read, port, flow, stages, fronts, app, client} {
 		if within(dir, root) {
 			return root
 		}

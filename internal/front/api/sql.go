@@ -78,14 +78,15 @@ const (
 		WHERE d.number > $1 AND ',' || $2 || ',' LIKE '%,' || d.kind || ',%' ORDER BY d.number LIMIT $3`
 	bodyOfDownload = `SELECT blob, type FROM downloads WHERE number = $1`
 
-	subscriptionColumns = `SELECT name, kinds, position, added, seen, lost, lost_to, (SELECT COUNT(*) FROM downloads d
+	subscriptionColumns = `SELECT name, kinds, position, added, seen, lost, (SELECT COUNT(*) FROM downloads d
 		WHERE (d.number > position OR d.number = 0) AND ',' || kinds || ',' LIKE '%,' || d.kind || ',%') FROM subscriptions `
 	readSubscription  = subscriptionColumns + `WHERE name = $1`
 	listSubscriptions = subscriptionColumns + `ORDER BY name`
 	putSubscription   = `INSERT INTO subscriptions (name, kinds, position, added, seen) VALUES ($1, $2, $3, $4, $4)
 		ON CONFLICT (name) DO UPDATE SET kinds = excluded.kinds, seen = excluded.seen`
 	seenSubscription = `UPDATE subscriptions SET seen = $2 WHERE name = $1`
-	ackSubscription  = `UPDATE subscriptions SET position = $2, seen = $3, lost = CASE WHEN lost_to <= $2 THEN 0 ELSE lost END WHERE name = $1 AND position < $2`
+	ackSubscription  = `UPDATE subscriptions SET position = $2, seen = $3, lost = CASE WHEN lost > $4 THEN lost - $4 ELSE 0 END
+		WHERE name = $1 AND position <= $2`
 	dropSubscription = `DELETE FROM subscriptions WHERE name = $1`
 
 	askSource = `UPDATE polls SET due = $2, gone = 0 WHERE source = $1 AND every >= 0`

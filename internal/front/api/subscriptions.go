@@ -29,8 +29,6 @@ type Subscription struct {
 	Seen  courant.Time `json:"seen"` // when it asked or acknowledged last
 	Lag   int          `json:"lag"`  // downloads that wait for it
 	Lost  int64        `json:"lost"` // downloads that were deleted before it acknowledged them
-
-	lostTo int64
 }
 
 // Download is a changed download, whose bytes are at /api/v1/downloads/NUMBER/body.
@@ -50,7 +48,7 @@ type Download struct {
 type Lost struct {
 	web.Problem
 	Lost int64 `json:"lost"` // how many
-	Next int64 `json:"next"` // acknowledge this one to go on
+	Next int64 `json:"next"` // to go on, acknowledge this one with as many lost
 }
 
 var (
@@ -117,7 +115,7 @@ func subscription(q store.Reader, name string) (s Subscription, err error) {
 func (s *Subscription) scan(rows interface{ Scan(...any) error }) error {
 	var list string
 	var added, seen int64
-	err := rows.Scan(&s.Name, &list, &s.After, &added, &seen, &s.Lost, &s.lostTo, &s.Lag)
+	err := rows.Scan(&s.Name, &list, &s.After, &added, &seen, &s.Lost, &s.Lag)
 	s.Kinds, s.Added.Time, s.Seen.Time = strings.Split(list, ","), store.Time(added), store.Time(seen)
 	return err
 }
@@ -184,14 +182,14 @@ func (a *API) downloads(w http.ResponseWriter, r *http.Request) (int, any, error
 }
 
 // lostError says that downloads were deleted before they were acknowledged.
-type lostError struct{ lost, to int64 }
+type lostError struct{ lost, next int64 }
 
 func (l *lostError) Error() string {
-	return fmt.Sprintf("%d downloads were deleted before they were acknowledged, for bodies are kept for robot.keep_bodies and up to robot.keep_bodies_size; acknowledge %d to go on", l.lost, l.to)
+	return fmt.Sprintf("%d downloads were deleted before they were acknowledged, for bodies are kept for robot.keep_bodies and up to robot.keep_bodies_size; to go on acknowledge {\"number\":%d,\"lost\":%d}", l.lost, l.next, l.lost)
 }
 
 func (l *lostError) answer() Lost {
-	return Lost{Problem: web.Problem{Title: http.StatusText(http.StatusGone), Status: http.StatusGone, Detail: l.Error()}, Lost: l.lost, Next: l.to}
+	return Lost{Problem: web.Problem{Title: http.StatusText(http.StatusGone), Status: http.StatusGone, Detail: l.Error()}, Lost: l.lost, Next: l.next}
 }
 
 func (a *API) nextDownloads(ctx context.Context, name string, limit int) (out []Download, err error) {
@@ -207,8 +205,8 @@ func (a *API) nextDownloads(ctx context.Context, name string, limit int) (out []
 		if _, err := tx.Exec(seenSubscription, name, tx.Now().UnixMilli()); err != nil {
 			return err
 		}
-		if s.lostTo > s.After {
-			return &lostError{s.Lost, s.lostTo}
+		if s.Lost > 0 {
+			return &lostError{s.Lost, s.After}
 		}
 		return tx.Rows(func(rows store.Rows) error {
 			var d Download
@@ -226,6 +224,7 @@ func (a *API) nextDownloads(ctx context.Context, name string, limit int) (out []
 func (a *API) acknowledge(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	var asked struct {
 		Number int64 `json:"number"`
+		Lost   int64 `json:"lost"` // that it was told of
 	}
 	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<10)).Decode(&asked); err != nil {
 		return 0, nil, courant.Errorf(courant.Invalid, `the acknowledgement: %w; write {"number":5}`, err)
@@ -242,7 +241,7 @@ func (a *API) acknowledge(_ http.ResponseWriter, r *http.Request) (int, any, err
 		case asked.Number > newest:
 			return courant.Errorf(courant.Invalid, "there is no download %d yet; the newest is %d", asked.Number, newest)
 		}
-		if _, err := tx.Exec(ackSubscription, s.Name, asked.Number, tx.Now().UnixMilli()); err != nil {
+		if _, err := tx.Exec(ackSubscription, s.Name, asked.Number, tx.Now().UnixMilli(), asked.Lost); err != nil {
 			return err
 		}
 		s, err = subscription(tx.Reader, s.Name)

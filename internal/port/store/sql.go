@@ -25,7 +25,7 @@ const (
 	numberDownload = `UPDATE downloads SET number = $2 WHERE blob = $1`
 	countDownloads = `UPDATE counts SET number = $1 WHERE name = 'downloads'`
 	dropDownload   = `DELETE FROM downloads WHERE blob = $1 RETURNING kind, number`
-	loseDownload   = `UPDATE subscriptions SET lost = lost + 1, lost_to = $1 WHERE position < $1 AND ',' || kinds || ',' LIKE '%,' || $2 || ',%'`
+	loseDownload   = `UPDATE subscriptions SET lost = lost + 1 WHERE position < $1 AND ',' || kinds || ',' LIKE '%,' || $2 || ',%'`
 
 	putSecret  = `INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`
 	readSecret = `SELECT value FROM secrets WHERE name = $1`

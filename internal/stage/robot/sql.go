@@ -56,6 +56,6 @@ const (
 		WHERE hash = $1 AND answered = 0`
 	leadFetch = `UPDATE fetches SET led = $2, led_hops = $3, origin = $4, part = $5 WHERE hash = $1 AND answered = 0`
 
-	bodiesInUse  = `SELECT pending_blob FROM polls WHERE pending > parsed AND pending_blob <> ''
+	bodiesInUse = `SELECT pending_blob FROM polls WHERE pending > parsed AND pending_blob <> ''
 		UNION ALL SELECT blob FROM fetches WHERE answered > 0 AND blob <> ''`
 )

@@ -362,8 +362,7 @@ CREATE TABLE subscriptions (
   name     TEXT PRIMARY KEY,
   kinds    TEXT NOT NULL,                -- with commas between
   position BIGINT NOT NULL,              -- the newest number that was acknowledged
-  lost     BIGINT NOT NULL DEFAULT 0,    -- how many were deleted before that
-  lost_to  BIGINT NOT NULL DEFAULT 0,    -- the newest one of them
+  lost     BIGINT NOT NULL DEFAULT 0,    -- how many were deleted before that, until it is told
   added    BIGINT NOT NULL,
   seen     BIGINT NOT NULL
 );

@@ -1,0 +1,216 @@
+package app_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/courant-platform/courant/internal/front/api"
+	"github.com/courant-platform/courant/internal/port/blob"
+	"github.com/courant-platform/courant/internal/port/blob/memory"
+	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/port/store/storetest"
+	"github.com/courant-platform/courant/subscribe"
+)
+
+// downloads is an API over a store into which downloads are put.
+type downloads struct {
+	t      *testing.T
+	store  *store.Store
+	blobs  blob.Bucket
+	server *httptest.Server
+}
+
+func openDownloads(t *testing.T, s *store.Store) *downloads {
+	t.Helper()
+	d := &downloads{t: t, store: s, blobs: blob.Bucket{Driver: &memory.Memory{}}}
+	a := &api.API{Store: s, Blobs: d.blobs, Log: slog.New(slog.DiscardHandler), Session: "token"}
+	mux := http.NewServeMux()
+	a.Register(mux)
+	d.server = httptest.NewServer(mux)
+	t.Cleanup(d.server.Close)
+	return d
+}
+
+func (d *downloads) client(name string, kinds ...string) *subscribe.Client {
+	return &subscribe.Client{Server: d.server.URL, Token: "token", Name: name, Kinds: kinds, Failed: func(err error) { d.t.Log(err) }}
+}
+
+// put has something downloaded, as robot does.
+func (d *downloads) put(kind, body string) (key string) {
+	key, err := d.blobs.PutCached(d.t.Context(), "body/20260102t0304/"+kind, []byte(body))
+	if err == nil {
+		err = d.store.Write(d.t.Context(), func(tx *store.Tx) error {
+			return tx.Downloaded(store.Download{Kind: kind, URL: "http://a.example/" + body, Type: "text/xml", Blob: key})
+		})
+	}
+	if err != nil && d.t.Context().Err() == nil {
+		d.t.Error(err)
+	}
+	return key
+}
+
+var errEnough = errors.New("enough")
+
+// read runs a subscriber until it has n downloads, and returns their bodies.
+func (d *downloads) read(c *subscribe.Client, n int) (bodies []string) {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.t.Context(), 30*time.Second)
+	defer cancel()
+	last := int64(0)
+	err := c.Run(ctx, func(ctx context.Context, got subscribe.Download) error {
+		if got.Number <= last {
+			d.t.Errorf("number %d after %d", got.Number, last)
+		}
+		last = got.Number
+		f, err := got.Body(ctx)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		text, err := io.ReadAll(f)
+		if bodies = append(bodies, string(text)); len(bodies) == n {
+			return errEnough
+		}
+		return err
+	})
+	if !errors.Is(err, errEnough) {
+		d.t.Errorf("%d of %d downloads: %v", len(bodies), n, err)
+	}
+	return bodies
+}
+
+func TestWhoSubscribesMissesNoDownloadOfManyWriters(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		d := openDownloads(t, s)
+		d.put("feed", "nobody subscribes yet")
+		first, second := d.client("first"), d.client("second", "feed", "picture")
+		for _, c := range []*subscribe.Client{first, second} {
+			if status := d.do("PUT", "/api/v1/subscriptions/"+c.Name, `{"kinds":["feed","picture"]}`, nil); status != 200 {
+				t.Fatal(status)
+			}
+		}
+		const writers, each = 4, 20
+		var want []string
+		var all sync.WaitGroup
+		for w := range writers {
+			for i := range each {
+				want = append(want, fmt.Sprint(w, "-", i))
+			}
+			all.Go(func() {
+				for i := range each {
+					d.put([]string{"feed", "picture"}[i%2], fmt.Sprint(w, "-", i))
+				}
+			})
+		}
+		slices.Sort(want)
+		got := d.read(second, writers*each)
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("got %v", got)
+		}
+		all.Wait()
+		if half := d.read(first, writers*each/2); slices.ContainsFunc(half, func(b string) bool { return strings.Contains(b, "nobody") }) {
+			t.Errorf("got %v", half) // it has feeds only, since Run says so
+		}
+	})
+}
+
+func TestWhatWasNotAcknowledgedComesAgainAfterARestart(t *testing.T) {
+	d := openDownloads(t, storetest.Memory(t))
+	d.do("PUT", "/api/v1/subscriptions/me", `{}`, nil)
+	for i := range 5 {
+		d.put("feed", fmt.Sprint(i))
+	}
+	first, again := d.read(d.client("me"), 3), d.read(d.client("me"), 3)
+	all := append(first, again...)
+	if slices.Sort(all); len(slices.Compact(all)) != 5 || first[2] != again[0] {
+		t.Errorf("%v, then %v", first, again)
+	}
+}
+
+func TestWhoIsTooLateIsToldWhatIsLost(t *testing.T) {
+	d := openDownloads(t, storetest.Memory(t))
+	d.do("PUT", "/api/v1/subscriptions/feeds", `{}`, nil)
+	d.do("PUT", "/api/v1/subscriptions/pictures", `{"kinds":["picture"]}`, nil)
+	gone := []string{d.put("feed", "a"), d.put("feed", "b")}
+	d.put("feed", "c")
+	d.put("picture", "p")
+	if err := d.store.Write(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.NumberDownloads()
+		for _, key := range gone {
+			err = errors.Join(err, tx.DropDownload(key))
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	c := d.client("feeds")
+	lost := int64(0)
+	c.Lost = func(n int64) { lost = n }
+	if got := d.read(c, 1); got[0] != "c" || lost != 2 {
+		t.Errorf("got %v, %d lost", got, lost)
+	}
+	p := d.client("pictures", "picture")
+	p.Lost = func(n int64) { t.Errorf("%d pictures are lost", n) }
+	if got := d.read(p, 1); got[0] != "p" {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestMistakesWithSubscriptionsAreSaid(t *testing.T) {
+	d := openDownloads(t, storetest.Memory(t))
+	d.do("PUT", "/api/v1/subscriptions/me", `{}`, nil)
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		says               string
+	}{
+		{"PUT", "/api/v1/subscriptions/Me", `{}`, 400, "small letters"},
+		{"PUT", "/api/v1/subscriptions/you", `{"kinds":["video"]}`, 400, `of kind`},
+		{"PUT", "/api/v1/subscriptions/you", `[`, 400, "write"},
+		{"GET", "/api/v1/subscriptions/you/downloads", "", 404, "PUT /api/v1/subscriptions/you makes one"},
+		{"GET", "/api/v1/subscriptions/me/downloads?wait=1h", "", 400, "wait"},
+		{"POST", "/api/v1/subscriptions/me/ack", `{"number":1}`, 400, "the newest is 0"},
+		{"POST", "/api/v1/subscriptions/me/ack", `x`, 400, "write"},
+		{"GET", "/api/v1/downloads/1/body", "", 404, "not kept"},
+		{"GET", "/api/v1/downloads/x/body", "", 400, "no number"},
+		{"DELETE", "/api/v1/subscriptions/you", "", 404, "no subscription"},
+		{"DELETE", "/api/v1/subscriptions/me", "", 200, ""},
+	} {
+		var text string
+		if status := d.do(c.method, c.path, c.body, &text); status != c.status || !strings.Contains(text, c.says) {
+			t.Errorf("%s %s: %d %s", c.method, c.path, status, text)
+		}
+	}
+}
+
+func (d *downloads) do(method, path, body string, text *string) (status int) {
+	d.t.Helper()
+	req, err := http.NewRequestWithContext(d.t.Context(), method, d.server.URL+path, strings.NewReader(body))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer token")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	all, err := io.ReadAll(resp.Body)
+	if err != nil {
+		d.t.Error(err)
+	}
+	if text != nil {
+		*text = string(all)
+	}
+	return resp.StatusCode
+}
