@@ -203,3 +203,23 @@ func BenchmarkCanonicalOfAnyURL(b *testing.B) {
 		_, _ = link.Canonical("HTTPS://Site.Example:443/a/../b/%7euser/?utm_source=x&b=2&a=1&fbclid=z#top")
 	}
 }
+
+func TestBugCasesOfOtherReaders(t *testing.T) {
+	for file, field := range map[string]string{"U01.json": "ascii", "U03.json": "key"} {
+		raw, err := os.ReadFile(suite(t, "bugcases/urls/"+file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lists map[string][]map[string]string
+		if err := json.Unmarshal(raw, &lists); err != nil {
+			t.Fatal(err)
+		}
+		for _, list := range lists {
+			for _, c := range list {
+				if got, err := link.Canonical(c["input"]); err != nil || got != c[field] {
+					t.Errorf("%s: %s is %s, %v, want %s", file, c["input"], got, err, c[field])
+				}
+			}
+		}
+	}
+}

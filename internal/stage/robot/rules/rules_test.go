@@ -64,14 +64,20 @@ func TestPublicCases(t *testing.T) {
 	for lines.Scan() {
 		var c struct {
 			Test, Robots, Agent, URL string
-			Allowed                  bool
+			Allowed, OK              bool
 			Valid                    *string `json:"valid_agent"`
 			Google                   bool    `json:"google_only"`
 		}
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
 			t.Fatal(err)
 		}
-		if c.Google || c.Valid != nil {
+		if c.Google {
+			continue
+		}
+		if c.Valid != nil {
+			if got := *c.Valid != "" && Token(*c.Valid) == strings.ToLower(*c.Valid); got != c.OK {
+				t.Errorf("%s: %q is a token: %v", c.Test, *c.Valid, got)
+			}
 			continue
 		}
 		if got := Parse([]byte(c.Robots), c.Agent).Allowed(pathOf(c.URL)); got != c.Allowed {
