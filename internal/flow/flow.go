@@ -7,11 +7,11 @@ import "github.com/courant-platform/courant/internal/port/bus"
 
 // The topics.
 var (
-	SourceDue      = bus.Topic[Poll]{Name: "source.due"}        // schedule → robot
+	SourceDue      = bus.Topic[Poll]{Name: "source.due"}        // schedule → robot; robot → robot, where a redirect leads to
 	FeedFetched    = bus.Topic[Poll]{Name: "feed.fetched"}      // robot, websub → parse, and whoever subscribes
 	SourceChanged  = bus.Topic[Poll]{Name: "source.changed"}    // parse → schedule, websub
 	DocumentFound  = bus.Topic[Version]{Name: "document.found"} // parse → media
-	FetchWanted    = bus.Topic[Fetch]{Name: "fetch.wanted"}     // media → robot
+	FetchWanted    = bus.Topic[Fetch]{Name: "fetch.wanted"}     // media → robot; robot → robot
 	PictureFetched = bus.Topic[Fetch]{Name: "picture.fetched"}  // robot → media
 	MediaStored    = bus.Topic[File]{Name: "media.stored"}      // media → every serving node
 	DocumentReady  = bus.Topic[Version]{Name: "document.ready"} // parse, media → pages

@@ -117,7 +117,7 @@ func (p *parameters) price(name string) int64 {
 		return 0
 	}
 	f, err := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64)
-	if err != nil || f < 0 || f > 1e13 {
+	if err != nil || !(f >= 0 && f <= 1e13) { // nor NaN
 		p.fail(name, "is no price")
 		return 0
 	}
@@ -192,7 +192,7 @@ func (p *parameters) person(who *shard.Person) {
 			continue
 		}
 		f, err := strconv.ParseFloat(strings.TrimSpace(value), 32)
-		if err != nil {
+		if err != nil || !(math.Abs(f) <= mostProfile) { // nor NaN
 			p.fail("profile", "has a value that is no number")
 			return
 		}
@@ -210,6 +210,9 @@ func (p *parameters) person(who *shard.Person) {
 		}
 	}
 }
+
+// mostProfile is beyond any number that says something of a person.
+const mostProfile = 1e6
 
 // OfferName names an offer as its shop does.
 type OfferName struct {

@@ -216,7 +216,7 @@ func TestThePageShowsHitsWithMarksAndFacets(t *testing.T) {
 	if csp := resp.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") || strings.Contains(string(text), "<script") {
 		t.Errorf("policy %s", csp)
 	}
-	for query, want := range map[string]string{"": "2 pages and products", "text=nothing+of+it&vendor=x": "Search without filters", "price_min=x": "is no price", "text=flood&sort=price": `aria-current="true">cheapest`} {
+	for query, want := range map[string]string{"": "2 pages and products", "text=nothing+of+it&vendor=x": "Search without filters", "price_min=x": "is no price", "price_max=NaN": "is no price", "profile=budget:NaN": "is no number", "text=flood&sort=price": `aria-current="true">cheapest`} {
 		resp := w.get("/search?" + query)
 		text, _ := io.ReadAll(resp.Body)
 		if !strings.Contains(string(text), want) {
