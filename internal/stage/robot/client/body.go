@@ -70,12 +70,13 @@ func (c *Client) read(resp *http.Response, r Request, a *Answer) error {
 // keep hands the decoded body over as it comes.
 func keep(resp *http.Response, r Request, a *Answer, most int64) error {
 	raw, sum := sha256.New(), sha256.New()
-	body, err := decoded(resp.Header.Get("Content-Encoding"), io.TeeReader(resp.Body, raw))
+	packed := &counted{Reader: io.TeeReader(resp.Body, raw)}
+	body, err := decoded(resp.Header.Get("Content-Encoding"), packed)
 	if err != nil {
 		return err
 	}
 	defer body.Close()
-	err = r.Keep(&bounded{src: io.TeeReader(body, sum), left: most, most: most})
+	err = r.Keep(&bounded{src: io.TeeReader(body, sum), left: most, most: most, packed: packed})
 	if err == nil {
 		_, err = io.Copy(io.Discard, io.TeeReader(resp.Body, raw)) // what follows the last frame
 	}
@@ -84,16 +85,39 @@ func keep(resp *http.Response, r Request, a *Answer, most int64) error {
 	return err
 }
 
-// bounded ends a body that grows too large with an error.
+// What is larger than ratioFree when it is unpacked may have mostRatio times its size
+// before: the most repetitive catalogues have a hundred times.
+const (
+	ratioFree = 16 << 20
+	mostRatio = 300
+)
+
+// counted counts what is read.
+type counted struct {
+	io.Reader
+	n int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// bounded ends a body that grows too large, or from too little, with an error.
 type bounded struct {
 	src        io.Reader
 	left, most int64
+	packed     *counted
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.src.Read(p[:min(int64(len(p)), b.left+1)])
 	if b.left -= int64(n); b.left < 0 {
 		return 0, courant.Errorf(courant.Invalid, "too_large: more than %d bytes", b.most)
+	}
+	if taken := b.most - b.left; taken > ratioFree && taken > mostRatio*b.packed.n {
+		return 0, courant.Errorf(courant.Invalid, "too_large: it unpacks to more than %d times its size", mostRatio)
 	}
 	return n, err
 }
