@@ -21,6 +21,10 @@ var (
 	pause  = flag.Duration("pause", 20*time.Second, "of the robot that is paused; a lease lasts 15 s")
 )
 
+// inFlight bounds the answers that are on their way at the kill; on a machine that is
+// not busy there are one or two.
+const inFlight = 10
+
 // takeOver is how long the hosts of a robot that died may be without one.
 const takeOver = 30 * time.Second
 
@@ -64,7 +68,7 @@ func TestRobotsMayDieAndSleep(t *testing.T) {
 		t.Error(wrong)
 	}
 	t.Logf("all was there %.1f s after the last change", took.Seconds())
-	run{kills: 1}.excused(t, w.Judge(t), perKill)
+	run{kills: 1}.excused(t, w.Judge(t), inFlight)
 }
 
 // fleet is a process for all but the robots, which carries the bus, and the robots.
