@@ -79,6 +79,9 @@ func showHost(h api.Host) {
 	for _, s := range h.Sources {
 		fmt.Printf("  source    %s answered %d at %s %s\n", s.Name, s.Status, short(s.Checked), printable(s.Problem))
 	}
+	for _, a := range h.Again {
+		fmt.Printf("  again     %s at %s, after %d attempts: %s\n", printable(a.URL), short(a.Due), a.Attempts, printable(a.Problem))
+	}
 	fmt.Printf("  robots    %s, until %s\n", robotsSays(h.Robots.Status), short(h.Robots.Until))
 	for line := range strings.Lines(h.Robots.Text) {
 		fmt.Printf("    %s\n", printable(strings.TrimRight(line, "\r\n")))

@@ -30,6 +30,16 @@ type Host struct {
 	Robots  HostRobots   `json:"robots"`
 	Queue   []HostQueue  `json:"queue"`
 	Sources []HostSource `json:"sources"` // up to 100, those asked last first
+	Again   []HostAgain  `json:"again"`   // addresses that failed and are asked for again, up to 20
+}
+
+// HostAgain is an address that could not be had yet.
+type HostAgain struct {
+	URL      string       `json:"url"`
+	Attempts int          `json:"attempts"`
+	Status   int          `json:"status"` // of the last answer, 0 for none
+	Problem  string       `json:"problem"`
+	Due      courant.Time `json:"due"`
 }
 
 // DomainWait is a limit that the hosts of a domain share.
@@ -108,7 +118,7 @@ func (a *API) host(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 		if err != nil {
 			return 0, nil, courant.Errorf(courant.Invalid, "host: %q is no host: write example.org or https://example.org", name)
 		}
-		h := Host{Origin: link.Origin(canonical), Queue: []HostQueue{}, Sources: []HostSource{}}
+		h := Host{Origin: link.Origin(canonical), Queue: []HostQueue{}, Sources: []HostSource{}, Again: []HostAgain{}}
 		known := false
 		err = a.Store.Read(r.Context(), func(q store.Reader) (err error) {
 			known, err = h.read(q, a.Store.Now())
@@ -146,16 +156,24 @@ func (h *Host) read(q store.Reader, now time.Time) (known bool, err error) {
 	if err := q.Row(readRobot, fmt.Sprint("robot/", courant.Part(domain)), now.UnixMilli()).Scan(&h.Robot); err != nil && !store.NoRow(err) {
 		return false, err
 	}
-	err = q.Rows(func(rows store.Rows) error {
+	if err := h.readWork(q, origin, courant.Part(domain)); err != nil {
+		return false, err
+	}
+	return known || len(h.Queue)+len(h.Sources) > 0, nil
+}
+
+// readWork reads what waits for the host, and its last answers.
+func (h *Host) readWork(q store.Reader, origin string, part int) error {
+	err := q.Rows(func(rows store.Rows) error {
 		var k HostQueue
 		var oldest int64
 		err := rows.Scan(&k.Kind, &k.Priority, &k.Count, &oldest)
 		k.Oldest.Time = store.Time(oldest)
 		h.Queue = append(h.Queue, k)
 		return err
-	}, readQueue, origin, courant.Part(domain))
+	}, readQueue, origin, part)
 	if err != nil {
-		return false, err
+		return err
 	}
 	err = q.Rows(func(rows store.Rows) error {
 		var s HostSource
@@ -168,5 +186,15 @@ func (h *Host) read(q store.Reader, now time.Time) (known bool, err error) {
 		h.Sources = append(h.Sources, s)
 		return err
 	}, sourcesOfHost, origin)
-	return known || len(h.Queue)+len(h.Sources) > 0, err
+	if err != nil {
+		return err
+	}
+	return q.Rows(func(rows store.Rows) error {
+		var f HostAgain
+		var due int64
+		err := rows.Scan(&f.URL, &f.Attempts, &f.Status, &f.Problem, &due)
+		f.Due.Time = store.Time(due)
+		h.Again = append(h.Again, f)
+		return err
+	}, failedOfHost, origin, part)
 }

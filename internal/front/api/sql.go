@@ -89,6 +89,9 @@ const (
 		WHERE name = $1 AND position <= $2`
 	dropSubscription = `DELETE FROM subscriptions WHERE name = $1`
 
+	failedOfHost = `SELECT url, attempts, status, problem, due FROM fetches
+		WHERE part = $2 AND origin = $1 AND answered = 0 AND attempts > 0 ORDER BY priority, wanted LIMIT 20`
+
 	askSource = `UPDATE polls SET due = $2, gone = 0 WHERE source = $1 AND every >= 0`
 
 	dropPoll   = `DELETE FROM polls WHERE source = $1`
