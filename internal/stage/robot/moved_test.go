@@ -180,18 +180,19 @@ func TestAServerThatSaysForADayThatNothingHasChangedIsAskedForTheWhole(t *testin
 		w.parsed()
 		body = "<rss>new</rss>"
 		for range 3 {
-			w.ask(1, 8*time.Hour)
+			w.ask(1, time.Minute)
 			w.parsed()
 		}
 		if n := len(w.seen(feed)); n != 4 || w.seen(feed)[3].header.Get("If-None-Match") == "" {
 			t.Fatalf("%d requests", n)
 		}
-		w.ask(1, time.Hour)
+		w.exec(`UPDATE polls SET whole = whole - $1`, (25 * time.Hour).Milliseconds())
+		w.ask(1, time.Minute)
 		if p := w.poll(1); !p.open || w.body(p.blob) != body {
 			t.Fatalf("got %+v", p)
 		}
 		w.parsed()
-		w.ask(1, time.Hour)
+		w.ask(1, time.Minute)
 		if seen := w.seen(feed); seen[len(seen)-1].header.Get("If-None-Match") != "" {
 			t.Error("who was found wrong is sent validators")
 		}
@@ -206,6 +207,37 @@ func TestTheValidatorsOfAnAnswerThatNothingHasChangedCount(t *testing.T) {
 		w.ask(1, time.Minute)
 		if p := w.poll(1); p.etag != `"2"` || p.modified != "Fri" {
 			t.Errorf("got %+v", p)
+		}
+	})
+}
+
+func TestAMoveIsProvedByTheRobotThatHasTheOldAddress(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		const home = "http://far.example.org/feed"
+		w.pages[target] = page("<rss/>")
+		w.registered(1, home)
+		w.exec(`UPDATE polls SET url = $1, origin = $2, part = $3, moved = $1, moved_seen = 2, moved_since = 1`, target, "http://b.example", part(target))
+		w.ask(1, time.Minute)
+		if led := w.text(`SELECT led FROM polls`); led != home || w.poll(1).answered || len(w.seen(target)) != 0 {
+			t.Errorf("led to %q, %+v", led, w.poll(1))
+		}
+	})
+}
+
+func TestAHostMayHaveSeveralConnections(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.config.ConnectionsPerHost = 3
+		for i := range 30 {
+			address := "http://a.example/" + strconv.Itoa(i)
+			w.want(address)
+			w.pages[address] = func(out http.ResponseWriter, r *http.Request) {
+				time.Sleep(5 * time.Second)
+				status([]int{200, 403, 404}[i%3])(out, r)
+			}
+		}
+		w.wait(10 * time.Minute)
+		if n := w.number(`SELECT COUNT(*) FROM fetches WHERE answered > 0`); n != 30 {
+			t.Errorf("%d of 30 are answered", n)
 		}
 	})
 }

@@ -11,93 +11,96 @@ import (
 	"github.com/courant-platform/courant/internal/stage/robot/client"
 )
 
+// verdict is what an answer means for its host.
+type verdict struct {
+	next     time.Time // the host may be asked again
+	why      string    // the answer is none, "" if it is one
+	keep     bool      // what follows is written
+	reason   string    // of a wait that is worth to be shown
+	siblings time.Time // until when its domain is left alone; zero if it is not
+}
+
 // outcome judges an answer for the host: when it may be asked next, and why the
 // answer is none, if it is none.
 func (r *Robot) outcome(ctx context.Context, h *host, a *client.Answer, err error, start time.Time) (next time.Time, why string) {
 	r.Metrics.Add("courant_robot_requests_total", 1, "status", strconv.Itoa(statusOf(a)))
-	pace, refusals := h.pace(r.gap()), h.refusals
-	switch {
-	case err != nil && refused(err):
-		return start.Add(pace), err.Error()
-	case err != nil, a.Status >= 500, a.Status == http.StatusTooManyRequests, a.Wall != "":
-		return r.failed(ctx, h, a, err)
-	case a.Status == http.StatusForbidden:
-		if wait := h.refused(false); wait > 0 {
-			next = time.Now().Add(wait)
-			why = fmt.Sprintf("the host has refused the last %d requests (403); it seems to want no robots", h.refusals)
-			r.block(ctx, h, next, why, false)
-			return next, why
-		}
-	default:
-		h.refusals = 0
-	}
-	h.answered(a.Latency, r.gap())
 	r.mu.Lock()
-	h.address = a.Address
-	r.queue.groups.answered(h, time.Now())
+	v := r.queue.judge(h, a, err, start, r.gap())
 	r.mu.Unlock()
-	next = start.Add(h.pace(r.gap()))
+	if v.keep {
+		r.keepWait(ctx, h, v)
+	}
+	return v.next, v.why
+}
+
+// judge takes an answer that was asked for at start into account.
+func (q *queue) judge(h *host, a *client.Answer, err error, start time.Time, gap time.Duration) (v verdict) {
+	if err != nil && refused(err) {
+		return verdict{next: start.Add(h.pace(gap)), why: err.Error()}
+	}
+	now := time.Now()
+	if a != nil {
+		h.address = a.Address
+	}
+	if err != nil || a.Status >= 500 || a.Status == http.StatusTooManyRequests || a.Wall != "" {
+		return q.failed(h, a, err, now, gap)
+	}
+	refusals := h.refusals
+	if a.Status != http.StatusForbidden {
+		h.refusals = 0
+	} else if wait := h.refused(false); wait > 0 {
+		why := fmt.Sprintf("the host has refused the last %d requests (403); it seems to want no robots", h.refusals)
+		return q.block(h, now, wait, why, false)
+	}
+	h.answered(a.Latency, gap)
+	q.groups.answered(h, now)
+	v.next = start.Add(h.pace(gap))
 	if a.RetryAfter > 0 {
-		next = later(next, time.Now().Add(a.RetryAfter))
+		v.next = later(v.next, now.Add(a.RetryAfter))
 	}
-	if long := time.Until(next) > persistAbove; long || h.refusals != refusals {
-		reason := ""
-		if long {
-			reason = "the host asks for time between requests"
-		}
-		r.keepWait(ctx, h, next, reason, time.Time{})
+	if v.next.Sub(now) > persistAbove {
+		v.reason = "the host asks for time between requests"
 	}
-	return next, ""
+	v.keep = v.reason != "" || h.refusals != refusals
+	return v
 }
 
 // failed begins or widens a back-off.
-func (r *Robot) failed(ctx context.Context, h *host, a *client.Answer, err error) (next time.Time, why string) {
-	retry, limit := time.Duration(0), false
-	if a != nil {
-		retry, limit = a.RetryAfter, a.Status == http.StatusTooManyRequests && a.Wall == ""
-		h.address = a.Address
+func (q *queue) failed(h *host, a *client.Answer, err error, now time.Time, gap time.Duration) verdict {
+	if err != nil {
+		return q.block(h, now, h.failed(0), err.Error(), false)
 	}
-	wait := time.Duration(0)
-	switch {
-	case err != nil:
-		why = err.Error()
-	case a.Wall != "":
-		why = "blocked by a bot wall (" + a.Wall + "): " + said(a)
-		wait = h.refused(true)
-	default:
-		why = said(a)
+	if a.Wall != "" {
+		return q.block(h, now, max(h.refused(true), a.RetryAfter), "blocked by a bot wall ("+a.Wall+"): "+said(a), false)
 	}
+	limit := a.Status == http.StatusTooManyRequests
 	if limit {
-		h.limited(r.gap())
+		h.limited(gap)
 	}
-	if wait == 0 {
-		wait = h.failed(retry)
-	}
-	next = time.Now().Add(max(wait, retry))
-	r.block(ctx, h, next, why, limit)
-	return next, why
+	return q.block(h, now, h.failed(a.RetryAfter), said(a), limit)
 }
 
-// block leaves the host alone, and its siblings if they are in it together, and has
-// that survive a restart.
-func (r *Robot) block(ctx context.Context, h *host, next time.Time, why string, limit bool) {
+// block leaves the host alone, and its siblings if they are in it together.
+func (q *queue) block(h *host, now time.Time, wait time.Duration, why string, limit bool) verdict {
+	return verdict{next: now.Add(wait), why: why, keep: true, reason: why, siblings: q.groups.failed(h, now, wait, limit)}
+}
+
+// keepWait writes how long the host waits, and its domain if it does, so that it
+// survives a restart.
+func (r *Robot) keepWait(ctx context.Context, h *host, v verdict) {
 	r.mu.Lock()
-	siblings := r.queue.groups.failed(h, time.Now(), time.Until(next), limit)
+	lease, failures, refusals := r.parts[h.part].lease, h.failures, h.refusals
+	latency, pace := h.latency.Milliseconds(), h.limit.Milliseconds()
 	r.mu.Unlock()
-	r.keepWait(ctx, h, next, why, siblings)
-}
-
-// keepWait writes how long the host waits, and its domain if it does.
-func (r *Robot) keepWait(ctx context.Context, h *host, next time.Time, why string, siblings time.Time) {
 	err := r.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		if ok, err := tx.Holds(r.lease(h.part).lease); err != nil || !ok {
+		if ok, err := tx.Holds(lease); err != nil || !ok {
 			return err
 		}
 		at := func(t time.Time) int64 { return store.Millis(tx.Now().Add(time.Until(t))) }
-		if _, err := tx.Exec(blockHost, h.origin, h.part, at(next), h.failures, h.refusals, why, h.latency.Milliseconds(), h.limit.Milliseconds()); err != nil || siblings.IsZero() {
-			return err
+		_, err := tx.Exec(blockHost, h.origin, h.part, at(v.next), failures, refusals, v.reason, latency, pace)
+		if err == nil && !v.siblings.IsZero() {
+			_, err = tx.Exec(blockHost, allHosts+h.domain(), h.part, at(v.siblings), 0, 0, v.reason+" ("+h.origin+")", 0, 0)
 		}
-		_, err := tx.Exec(blockHost, allHosts+h.domain(), h.part, at(siblings), 0, 0, why+" ("+h.origin+")", 0, 0)
 		return err
 	})
 	if err != nil {

@@ -59,11 +59,11 @@ func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 	if t.trail == nil {
 		t.trail = r.setOut(&p)
 	}
-	if t.trail != nil && t.trail.url != "" {
-		if h.elsewhere(t.trail.url) {
-			return now, &t
-		}
+	if t.trail != nil {
 		p.url = t.trail.url
+	}
+	if h.elsewhere(p.url) {
+		return r.goOn(ctx, h, &p, t, now)
 	}
 	if why := h.allowed(p.url); why != "" && p.robots {
 		r.answerPoll(ctx, h, &p, nil, why)
@@ -153,22 +153,32 @@ func (r *Robot) redirect(ctx context.Context, h *host, p *polled, t task, a *cli
 		r.answerPoll(ctx, h, p, a, why)
 		return next, nil
 	}
-	if !r.ours(a.Location) {
-		r.writeFor(ctx, h, p.url, func(tx *store.Tx) error {
-			n, err := tx.Exec(leadPoll, p.source, p.asked, way.url, way.hops)
-			if err != nil || n == 0 {
-				return err
-			}
-			tx.Emit(flow.SourceDue.Encode(flow.Poll{Source: p.source, Origin: origin(way.url), Part: partOf(way.url), AsOf: p.asked}))
-			if at := way.movedFrom(p.home); at != "" {
-				return seenAt(tx, p, at)
-			}
-			return nil
-		})
-		return next, nil
-	}
 	t.trail = way
-	return next, &t
+	return r.goOn(ctx, h, p, t, next)
+}
+
+// goOn goes on with the task where its trail has led: in this robot's queue, or by
+// the row, which is then the work of the robot that has the host.
+func (r *Robot) goOn(ctx context.Context, h *host, p *polled, t task, next time.Time) (time.Time, *task) {
+	way := t.trail
+	if way == nil {
+		return next, nil // the source has another address meanwhile; the sweep finds it there
+	}
+	if r.ours(way.url) {
+		return next, &t
+	}
+	r.writeFor(ctx, h, p.url, func(tx *store.Tx) error {
+		n, err := tx.Exec(leadPoll, p.source, p.asked, way.url, way.hops)
+		if err != nil || n == 0 {
+			return err
+		}
+		tx.Emit(flow.SourceDue.Encode(flow.Poll{Source: p.source, Origin: origin(way.url), Part: partOf(way.url), AsOf: p.asked}))
+		if at := way.movedFrom(p.home); at != "" {
+			return r.movedTo(tx, p, at)
+		}
+		return nil
+	})
+	return next, nil
 }
 
 // refusesValidators says whether an answer may be due to what the request said

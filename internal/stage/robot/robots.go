@@ -93,28 +93,33 @@ func (r *Robot) askRobots(ctx context.Context, h *host) time.Time {
 	start := time.Now()
 	a, err := r.getRobots(ctx, h)
 	var text []byte
-	retry := time.Duration(0)
+	status, until, retry := noRules, start.Add(robotsFresh), time.Duration(0)
 	switch {
 	case errors.Is(err, courant.Forbidden), errors.Is(err, courant.NotFound):
-		h.robots, h.until = noRules, start.Add(robotsAgain) // the address itself says no below
+		until = start.Add(robotsAgain) // the address itself says no below
 	case err != nil, a.Status >= 500, a.Status == http.StatusTooManyRequests:
-		h.robots, h.until = nothingGoes, start.Add(robotsAgain)
+		status, until = nothingGoes, start.Add(robotsAgain)
 		if a != nil && a.RetryAfter > 0 {
 			retry = a.RetryAfter
-			h.until = start.Add(max(retry, time.Minute))
+			until = start.Add(max(retry, time.Minute))
 		}
 	case a.Status == http.StatusOK:
-		h.robots, h.until, text = hasRules, start.Add(robotsFresh), a.Body
-	default:
-		h.robots, h.until = noRules, start.Add(robotsFresh)
+		status, text = hasRules, a.Body
 	}
+	r.mu.Lock()
+	h.robots, h.until = status, until
 	h.obey(rules.Parse(text, r.Config.UserAgent))
 	next := start.Add(max(h.pace(r.gap()), retry))
+	var v verdict
 	if retry > 0 {
-		r.block(ctx, h, next, "robots.txt: "+said(a), a.Status == http.StatusTooManyRequests)
+		v = r.queue.block(h, start, next.Sub(start), "robots.txt: "+said(a), a.Status == http.StatusTooManyRequests)
+	}
+	r.mu.Unlock()
+	if v.keep {
+		r.keepWait(ctx, h, v)
 	}
 	r.keep(ctx, h, text, next)
-	r.Metrics.Add("courant_robot_robots_total", 1, "result", http.StatusText(h.robots))
+	r.Metrics.Add("courant_robot_robots_total", 1, "result", http.StatusText(status))
 	return next
 }
 

@@ -77,9 +77,9 @@ func TestAHostThatRefusesEverythingIsLeftAloneForAWhile(t *testing.T) {
 	})
 }
 
-func TestTwoMillionTasksOfOneHostDoNotDelayTheOthers(t *testing.T) {
+func TestManyTasksOfOneHostDoNotDelayTheOthers(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
-		w.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+		w.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
 			INSERT INTO fetches (hash, url, origin, part, kind, priority, wanted, due)
 			SELECT CAST('0123456789' || (100000 + i) AS BLOB), 'http://a.example/' || i, 'http://a.example', $1, 'picture', 1, 1, 1 FROM n`, part(feed))
 		w.pages["http://b.example/p"] = page("picture")
@@ -88,9 +88,9 @@ func TestTwoMillionTasksOfOneHostDoNotDelayTheOthers(t *testing.T) {
 		if f := w.fetched("http://b.example/p"); !f.answered {
 			t.Error("the other host waits")
 		}
-		w.wait(110 * time.Second)
-		if n := len(w.seen("")); n < 200 {
-			t.Errorf("%d requests in two minutes at two a second", n)
+		w.wait(50 * time.Second)
+		if n := len(w.seen("")); n < 100 {
+			t.Errorf("%d requests in a minute at two a second", n)
 		}
 	})
 }
@@ -99,7 +99,7 @@ func TestAHostWithALimitIsSoonAskedBelowIt(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		var last time.Time
 		limits := 0
-		for i := range 300 {
+		for i := range 100 {
 			address := fmt.Sprintf("http://a.example/%d", i)
 			w.want(address)
 			w.pages[address] = func(out http.ResponseWriter, r *http.Request) {
@@ -112,9 +112,9 @@ func TestAHostWithALimitIsSoonAskedBelowIt(t *testing.T) {
 				page("picture")(out, r)
 			}
 		}
-		w.wait(15 * time.Minute)
-		if n := w.number(`SELECT COUNT(*) FROM fetches WHERE answered > 0 AND status = 200`); n != 300 {
-			t.Errorf("%d of 300 were had", n)
+		w.wait(6 * time.Minute)
+		if n := w.number(`SELECT COUNT(*) FROM fetches WHERE answered > 0 AND status = 200`); n != 100 {
+			t.Errorf("%d of 100 were had", n)
 		}
 		if limits > 6 {
 			t.Errorf("%d requests were too early", limits)

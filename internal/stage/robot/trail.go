@@ -115,7 +115,7 @@ func (r *Robot) setOut(p *polled) *trail {
 	switch {
 	case p.led != "":
 		return &trail{url: p.led, hops: p.ledHops}
-	case p.moved == p.url && p.url != p.home && r.Store.Now().Sub(p.movedSince) > settleAfter && r.ours(p.home):
+	case p.moved == p.url && p.url != p.home && r.settles(p):
 		return &trail{url: p.home}
 	}
 	return nil
@@ -144,16 +144,25 @@ func (r *Robot) moves(ctx context.Context, h *host, p *polled, way *trail) {
 	lasting := way.movedFrom(p.home)
 	var change func(*store.Tx) error
 	switch {
-	case lasting != "" && lasting == p.moved && r.Store.Now().Sub(p.movedSince) > settleAfter:
-		change = func(tx *store.Tx) error { return settleAt(tx, p) }
 	case lasting != "":
-		change = func(tx *store.Tx) error { return seenAt(tx, p, lasting) }
+		change = func(tx *store.Tx) error { return r.movedTo(tx, p, lasting) }
 	case p.moved != "" && p.url == p.home:
 		change = func(tx *store.Tx) error { return askHome(tx, p) } // it leads nowhere any more
 	default:
 		return
 	}
 	r.writeFor(ctx, h, p.url, change)
+}
+
+// settles says whether a move has lasted long enough to be for good.
+func (r *Robot) settles(p *polled) bool { return r.Store.Now().Sub(p.movedSince) > settleAfter }
+
+// movedTo notes where permanent redirects have led from the source's address.
+func (r *Robot) movedTo(tx *store.Tx, p *polled, at string) error {
+	if at == p.moved && r.settles(p) {
+		return settleAt(tx, p)
+	}
+	return seenAt(tx, p, at)
 }
 
 // movedFrom is where the trail has led from an address, if by permanent redirects alone.
