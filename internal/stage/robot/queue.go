@@ -26,8 +26,9 @@ const pollPriority = 0
 // window is how many wanted addresses of a host are in memory; the others wait in
 // the store until these are few.
 const (
-	window   = 16
-	lowWater = 4
+	window     = 16
+	lowWater   = 4
+	mostUrgent = 4 * window // with those that are more urgent than what is in memory
 )
 
 // queue holds what is to be asked, by host, and knows which host may be asked
@@ -63,7 +64,7 @@ func (q *queue) add(h *host, t task) bool {
 		return false
 	case t.id.source != 0:
 		q.polls[t.id.source] = true
-	case h.wanted >= window && t.priority >= h.worst:
+	case h.wanted >= window && (t.priority >= h.worst || h.wanted >= mostUrgent):
 		h.more = true
 		return false
 	default:

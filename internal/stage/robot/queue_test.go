@@ -161,3 +161,26 @@ func TestAnIdleHostIsForgottenOnceItMayBeAsked(t *testing.T) {
 		t.Errorf("%d hosts are known", len(q.hosts))
 	}
 }
+
+func TestAHostHasFewTasksInMemoryHoweverManyBellsRing(t *testing.T) {
+	var q queue
+	h := q.host("http://a.example", 0, noon)
+	for i := range 10_000 {
+		one := task{id: named(fmt.Sprint(i)), priority: int32(5 - i%3), wanted: int64(i)}
+		q.add(h, one)
+	}
+	if len(h.tasks) > mostUrgent || !h.more {
+		t.Errorf("%d tasks are in memory; more: %v", len(h.tasks), h.more)
+	}
+	_, one := next(t, &q, noon)
+	if q.done(h, one, noon); one.priority != 3 {
+		t.Errorf("the first has priority %d", one.priority)
+	}
+	for len(q.hungry) == 0 {
+		h, one := next(t, &q, noon)
+		q.done(h, one, noon)
+	}
+	if h.wanted > lowWater {
+		t.Errorf("hungry with %d tasks", h.wanted)
+	}
+}
