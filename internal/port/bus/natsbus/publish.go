@@ -2,6 +2,7 @@ package natsbus
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -97,7 +98,24 @@ func (d *Driver) stream(ctx context.Context, topic string) (jetstream.Stream, er
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.config.attempt())
 	defer cancel()
-	stream, err := d.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+	// Creating a stream that is there with the same settings changes nothing. Only other
+	// settings are written: the server is not safe for that while a group subscribes.
+	config := d.streamConfig(topic)
+	stream, err := d.js.CreateStream(ctx, config)
+	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+		stream, err = d.js.UpdateStream(ctx, config)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.known[topic] = stream
+	return stream, nil
+}
+
+func (d *Driver) streamConfig(topic string) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
 		// No name has '=' in it, so that no two topics share a stream.
 		Name:      d.config.Prefix + "=" + strings.ReplaceAll(topic, ".", "="),
 		Subjects:  []string{d.subject(topic)},
@@ -106,14 +124,7 @@ func (d *Driver) stream(ctx context.Context, topic string) (jetstream.Stream, er
 		MaxAge:    d.config.MaxAge,
 		MaxBytes:  d.config.MaxBytes,
 		Replicas:  d.config.Replicas,
-	})
-	if err != nil {
-		return nil, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.known[topic] = stream
-	return stream, nil
 }
 
 func (d *Driver) forget(topic string) {
