@@ -76,10 +76,18 @@ func (a *API) handle(f answer) http.HandlerFunc {
 // admin asks for a token first.
 func (a *API) admin(f answer) http.HandlerFunc { return a.Guard(a.handle(f)) }
 
+// crossOrigin knows requests that a page elsewhere has a browser make, which sends the
+// password along by itself.
+var crossOrigin = http.NewCrossOriginProtection()
+
 // Guard lets requests through that carry a valid token or the administrator's
-// password.
+// password, and do not come from a page elsewhere.
 func (a *API) Guard(next http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		if err := crossOrigin.Check(r); err != nil {
+			web.FailWith(w, http.StatusForbidden, "a page of another origin may not ask for this")
+			return
+		}
 		ok, err := a.permits(r)
 		if err != nil {
 			web.Fail(w, r, a.Log, err)

@@ -401,3 +401,26 @@ func TestTheStoryOfWhatCameInABatchBeginsWithItsID(t *testing.T) {
 		t.Errorf("told %+v", s)
 	}
 }
+
+func TestAPageElsewhereCannotUseThePasswordThatABrowserKnows(t *testing.T) {
+	w := open(t)
+	for origin, want := range map[string]int{"http://evil.example": http.StatusForbidden, "null": http.StatusForbidden, w.server.URL: http.StatusCreated, "": http.StatusOK} {
+		req, err := http.NewRequestWithContext(t.Context(), "POST", w.server.URL+"/api/v1/sources", strings.NewReader(`{"url":"http://a.example/"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.SetBasicAuth("admin", "correct horse battery")
+		req.Header.Set("Content-Type", "text/plain")
+		if origin != "" {
+			req.Header.Set("Origin", origin)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want && (want == http.StatusForbidden || resp.StatusCode/100 != 2) {
+			t.Errorf("from %q: %s", origin, resp.Status)
+		}
+	}
+}
