@@ -147,7 +147,7 @@ func TestWhoIsTooLateIsToldWhatIsLost(t *testing.T) {
 	if err := d.store.Write(t.Context(), func(tx *store.Tx) error {
 		_, err := tx.NumberDownloads()
 		for _, key := range gone {
-			err = errors.Join(err, tx.DropDownload(key))
+			err = errors.Join(err, tx.DropDownloads(key))
 		}
 		return err
 	}); err != nil {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 	"time"
 
@@ -29,6 +30,30 @@ type Driver interface {
 	// List calls f for each file whose key begins with prefix, in any order.
 	List(ctx context.Context, prefix string, f func(Info) error) error
 	Close() error
+}
+
+// Packer is a driver for which a file costs more than its bytes: it appends small
+// bodies to larger files. A crash of the machine may lose or damage them, the end of
+// the process may not. The key that Append returns is made by InPack; the body goes
+// when its Holder is deleted.
+type Packer interface {
+	Append(folder string, body []byte) (key string, err error)
+}
+
+// PackPrefix begins the last part of the key of a pack.
+const PackPrefix = "pack-"
+
+// InPack is the key of a stretch of a pack.
+func InPack(pack string, offset, size int64) string {
+	return fmt.Sprintf("%s/%d-%d", pack, offset, size)
+}
+
+// Holder is the key of the file that a body is in: its own, or that of its pack.
+func Holder(key string) string {
+	if dir := path.Dir(key); strings.HasPrefix(path.Base(dir), PackPrefix) {
+		return dir
+	}
+	return key
 }
 
 // File is an open file.
@@ -65,9 +90,16 @@ func (b Bucket) PutFrom(ctx context.Context, key string, body io.Reader) error {
 }
 
 // PutCached keeps what can be had again, without waiting for the disk. The key
-// that it returns begins with prefix and ends with the body's digest, by which
+// that it returns is in prefix's folder and ends with the body's digest, by which
 // GetCached knows a damaged file.
 func (b Bucket) PutCached(ctx context.Context, prefix string, body []byte) (key string, err error) {
+	if p, ok := b.Driver.(Packer); ok && len(body) <= mostPacked {
+		key, err = p.Append(path.Dir(prefix), body)
+		if err != nil {
+			return "", fmt.Errorf("keep %s: %w", prefix, err)
+		}
+		return key + "-" + digest(body), nil
+	}
 	key = prefix + "-" + digest(body)
 	if err := check(key); err != nil {
 		return "", err
@@ -77,6 +109,9 @@ func (b Bucket) PutCached(ctx context.Context, prefix string, body []byte) (key 
 	}
 	return key, nil
 }
+
+// mostPacked is the largest body that shares a file with others.
+const mostPacked = 1 << 20
 
 // streamed ends the keys of PutStream, whose digest is not known before.
 const streamed = "-stream"

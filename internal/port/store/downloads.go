@@ -45,18 +45,25 @@ func (tx *Tx) NumberDownloads() (newest int64, err error) {
 	return newest, err
 }
 
-// DropDownload takes one whose body is gone out of the log, and notes with the
-// subscriptions that have not acknowledged it that it is lost to them. The log is
-// numbered before.
-func (tx *Tx) DropDownload(blob string) error {
-	var kind string
-	var number int64
-	err := tx.Row(dropDownload, blob).Scan(&kind, &number)
-	if NoRow(err) {
-		return nil
+// DropDownloads takes those out of the log whose bodies were in a file that is gone, and
+// notes with the subscriptions that have not acknowledged them that they are lost to
+// them. The log is numbered before.
+func (tx *Tx) DropDownloads(file string) error {
+	type row struct {
+		kind   string
+		number int64
 	}
-	if err == nil {
-		_, err = tx.Exec(loseDownload, number, kind)
+	var gone []row
+	err := tx.Rows(func(rows Rows) error {
+		var d row
+		err := rows.Scan(&d.kind, &d.number)
+		gone = append(gone, d)
+		return err
+	}, dropDownloads, file, file+"/", file+"0") // "0" follows "/"
+	for _, d := range gone {
+		if err == nil {
+			_, err = tx.Exec(loseDownload, d.number, d.kind)
+		}
 	}
 	return err
 }

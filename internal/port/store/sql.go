@@ -24,7 +24,7 @@ const (
 	freshDownloads = `SELECT blob FROM downloads WHERE number = 0 ORDER BY fetched, blob LIMIT 1000`
 	numberDownload = `UPDATE downloads SET number = $2 WHERE blob = $1`
 	countDownloads = `UPDATE counts SET number = $1 WHERE name = 'downloads'`
-	dropDownload   = `DELETE FROM downloads WHERE blob = $1 RETURNING kind, number`
+	dropDownloads  = `DELETE FROM downloads WHERE blob = $1 OR blob > $2 AND blob < $3 RETURNING kind, number`
 	loseDownload   = `UPDATE subscriptions SET lost = lost + 1 WHERE position < $1 AND ',' || kinds || ',' LIKE '%,' || $2 || ',%'`
 
 	putSecret  = `INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`

@@ -35,7 +35,7 @@ func (r *Robot) cleanOnce(ctx context.Context) error {
 		return q.Rows(func(rows store.Rows) error {
 			var key string
 			err := rows.Scan(&key)
-			inUse[key] = true
+			inUse[blob.Holder(key)] = true
 			return err
 		}, bodiesInUse)
 	})
@@ -80,7 +80,7 @@ func (r *Robot) unlist(ctx context.Context, gone []string) error {
 				return err
 			}
 			for _, key := range some {
-				if err := tx.DropDownload(key); err != nil {
+				if err := tx.DropDownloads(key); err != nil {
 					return err
 				}
 			}

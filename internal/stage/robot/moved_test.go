@@ -232,7 +232,7 @@ func TestAHostMayHaveSeveralConnections(t *testing.T) {
 			w.want(address)
 			w.pages[address] = func(out http.ResponseWriter, r *http.Request) {
 				time.Sleep(5 * time.Second)
-				status([]int{200, 403, 404}[i%3])(out, r)
+				status([]int{200, 401, 404}[i%3])(out, r)
 			}
 		}
 		w.wait(10 * time.Minute)

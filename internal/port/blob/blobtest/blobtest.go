@@ -31,6 +31,7 @@ func Run(t *testing.T, driver func(t *testing.T) blob.Driver) {
 		{"listing shows every file under a prefix and no other", list},
 		{"keys that we did not make are refused", keys},
 		{"a damaged or deleted file of the cache is NotFound", cached},
+		{"bodies of the cache are kept apart, however many come at once", manyCached},
 		{"many write and read at once", concurrent},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -160,16 +161,63 @@ func cached(t *testing.T, b blob.Bucket) {
 	if body, err := b.GetCached(t.Context(), key); err != nil || string(body) != "download" {
 		t.Errorf("%q, %v", body, err)
 	}
-	put(t, b, key, "downl")
+	other, err := b.PutCached(t.Context(), "body/y", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, err := b.GetCached(t.Context(), other); err != nil || len(body) != 0 {
+		t.Errorf("%q, %v", body, err)
+	}
+	put(t, b, blob.Holder(key), "downl")
+	if _, err := b.GetCached(t.Context(), key); !blob.Missing(err) {
+		t.Errorf("cut off: %v", err)
+	}
+	put(t, b, blob.Holder(key), "downlaod")
 	if _, err := b.GetCached(t.Context(), key); !blob.Missing(err) {
 		t.Errorf("damaged: %v", err)
 	}
-	if err := b.Delete(t.Context(), key); err != nil {
+	if err := b.Delete(t.Context(), blob.Holder(key)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.GetCached(t.Context(), key); !blob.Missing(err) {
 		t.Errorf("deleted: %v", err)
 	}
+	held := 0
+	if err := b.List(t.Context(), "body/", func(blob.Info) error { held++; return nil }); err != nil || held > 1 {
+		t.Errorf("%d files are left: %v", held, err)
+	}
+}
+
+// manyCached puts many bodies at once, small and large, and reads each again.
+func manyCached(t *testing.T, b blob.Bucket) {
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for j := range 50 {
+				body := bytes.Repeat([]byte{byte(i), byte(j)}, 1+(i*j)%700)
+				if j == 7 {
+					body = bytes.Repeat(body, 3000)
+				}
+				key, err := b.PutCached(t.Context(), fmt.Sprintf("body/%d/%d-%d", j%3, i, j), body)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got, err := b.GetCached(t.Context(), key); err != nil || !bytes.Equal(got, body) {
+					t.Errorf("%s: %d of %d bytes, %v", key, len(got), len(body), err)
+				}
+				f, err := b.OpenCached(t.Context(), key)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got, err := io.ReadAll(f); err != nil || !bytes.Equal(got, body) || f.Info().Size != int64(len(body)) || f.Close() != nil {
+					t.Errorf("%s: %d of %d bytes, %v", key, len(got), len(body), err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 func concurrent(t *testing.T, b blob.Bucket) {

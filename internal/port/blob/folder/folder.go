@@ -22,6 +22,8 @@ import (
 type Folder struct {
 	Dir  string
 	Full error
+
+	pack *pack
 }
 
 const temporary = ".part-"
@@ -35,23 +37,17 @@ func Open(f Folder) (*Folder, error) {
 	for _, name := range left {
 		err = errors.Join(err, os.Remove(name))
 	}
+	f.pack = &pack{}
 	return &f, err
 }
 
 func (f *Folder) path(key string) string { return filepath.Join(f.Dir, filepath.FromSlash(key)) }
 
-// Put writes the file, durably if wanted. What need not be durable is written in its
-// place, which costs half: its key ends in its digest, by which half a file is known.
+// Put writes the file, durably if wanted.
 func (f *Folder) Put(_ context.Context, key string, body io.Reader, durable bool) error {
-	path, write := f.path(key), f.write
-	if !durable {
-		write = inPlace
-	}
-	if err := write(path, body); err != nil {
-		if errors.Is(err, syscall.ENOSPC) && f.Full != nil {
-			return errors.Join(f.Full, courant.Busy, err)
-		}
-		return err
+	path := f.path(key)
+	if err := f.write(path, body, durable); err != nil {
+		return f.full(err)
 	}
 	if !durable {
 		return nil
@@ -59,38 +55,18 @@ func (f *Folder) Put(_ context.Context, key string, body io.Reader, durable bool
 	return f.sync(filepath.Dir(path))
 }
 
-// inPlace does not shorten a file that is there, for it has the same bytes.
-func inPlace(path string, body io.Reader) error {
-	const flags = os.O_WRONLY | os.O_CREATE
-	t, err := os.OpenFile(path, flags, 0o644)
-	for tries := 0; errors.Is(err, fs.ErrNotExist) && tries < 10; tries++ {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		t, err = os.OpenFile(path, flags, 0o644)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(t, body)
-	if err = errors.Join(err, t.Close()); err != nil {
-		os.Remove(path) // what remains of it goes with the old downloads
-	}
-	return err
-}
-
-func (f *Folder) write(path string, body io.Reader) error {
+func (f *Folder) write(path string, body io.Reader, durable bool) error {
 	t, err := os.CreateTemp(f.Dir, temporary+"*")
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(t, body)
-	if err == nil {
+	if err == nil && durable {
 		err = t.Sync()
 	}
 	err = errors.Join(err, t.Chmod(0o644), t.Close())
 	if err == nil {
-		err = f.rename(t.Name(), path)
+		err = f.rename(t.Name(), path, durable)
 	}
 	if err != nil {
 		os.Remove(t.Name()) // what remains of it goes at the next start
@@ -100,14 +76,14 @@ func (f *Folder) write(path string, body io.Reader) error {
 
 // rename moves the file to its place, whose folder may not be there yet, or be
 // taken away by a Delete of its last file meanwhile.
-func (f *Folder) rename(from, to string) error {
+func (f *Folder) rename(from, to string, durable bool) error {
 	dir := filepath.Dir(to)
 	err := os.Rename(from, to)
 	for tries := 0; errors.Is(err, fs.ErrNotExist) && tries < 10; tries++ {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
-		if err = os.Rename(from, to); err == nil {
+		if err = os.Rename(from, to); err == nil && durable {
 			return f.syncAbove(dir)
 		}
 	}
@@ -132,8 +108,19 @@ func (f *Folder) sync(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Open opens the file.
+// Open opens the file, or the stretch of a pack.
 func (f *Folder) Open(_ context.Context, key string) (blob.File, error) {
+	if pack := blob.Holder(key); pack != key {
+		return f.openPacked(key, pack, key[len(pack)+1:])
+	}
+	o, err := f.open(key)
+	if err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+func (f *Folder) open(key string) (*file, error) {
 	o, err := os.Open(f.path(key))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, courant.Errorf(courant.NotFound, "no such file")
@@ -148,7 +135,7 @@ func (f *Folder) Open(_ context.Context, key string) (blob.File, error) {
 	if err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
-	return file{o, blob.Info{Key: key, Size: st.Size(), Time: st.ModTime()}}, nil
+	return &file{o, blob.Info{Key: key, Size: st.Size(), Time: st.ModTime()}}, nil
 }
 
 type file struct {
@@ -156,10 +143,14 @@ type file struct {
 	info blob.Info
 }
 
-func (f file) Info() blob.Info { return f.info }
+func (f *file) Info() blob.Info { return f.info }
 
-// Delete removes the file, and its folder when that is empty now.
+// Delete removes the file, and its folder when that is empty now. A stretch of a pack
+// goes with the pack.
 func (f *Folder) Delete(_ context.Context, key string) error {
+	if blob.Holder(key) != key {
+		return nil
+	}
 	path := f.path(key)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -196,5 +187,9 @@ func (f *Folder) List(_ context.Context, prefix string, visit func(blob.Info) er
 	})
 }
 
-// Close has nothing to end.
-func (f *Folder) Close() error { return nil }
+// Close ends the pack.
+func (f *Folder) Close() error {
+	f.pack.mu.Lock()
+	defer f.pack.mu.Unlock()
+	return f.pack.end()
+}
