@@ -119,12 +119,6 @@ func (r run) politeness(t *testing.T, j rig.Judge) {
 	if r.kills >= many {
 		most = r.kills * perKill
 	}
-	r.excused(t, j, most)
-}
-
-// excused forgives as many requests that were made again.
-func (r run) excused(t *testing.T, j rig.Judge, most int) {
-	t.Helper()
 	t.Log(j)
 	excused := 0 // and reported by kind above
 	for kind, v := range j.Violations {

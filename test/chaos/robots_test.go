@@ -18,12 +18,9 @@ import (
 
 var (
 	robots = flag.Int("robots", 3, "that share the hosts, of which one is killed and one paused")
+	mix    = flag.String("mix", "plain", "of the web that robots share; with wild, hosts that fail take long to be read")
 	pause  = flag.Duration("pause", 20*time.Second, "of the robot that is paused; a lease lasts 15 s")
 )
-
-// inFlight bounds the answers that are on their way at the kill; on a machine that is
-// not busy there are one or two.
-const inFlight = 10
 
 // takeOver is how long the hosts of a robot that died may be without one.
 const takeOver = 30 * time.Second
@@ -31,7 +28,7 @@ const takeOver = 30 * time.Second
 // TestRobotsMayDieAndSleep has several robots share a web over PostgreSQL and NATS.
 func TestRobotsMayDieAndSleep(t *testing.T) {
 	t.Parallel()
-	w := programs.Web(t, "-mix", "wild", "-hosts", strconv.Itoa(4**hosts), "-items", strconv.Itoa(*items), "-seed", strconv.FormatUint(*seed, 10))
+	w := programs.Web(t, "-mix", *mix, "-hosts", strconv.Itoa(4**hosts), "-items", strconv.Itoa(*items), "-seed", strconv.FormatUint(*seed, 10))
 	sources := w.Sources(t, rig.Source.Whole)
 	main, crew := fleet(t, w)
 	main.Import(t, sources)
@@ -68,7 +65,7 @@ func TestRobotsMayDieAndSleep(t *testing.T) {
 		t.Error(wrong)
 	}
 	t.Logf("all was there %.1f s after the last change", took.Seconds())
-	run{kills: 1}.excused(t, w.Judge(t), inFlight)
+	run{kills: 1}.politeness(t, w.Judge(t)) // one answer a host may have been on its way
 }
 
 // fleet is a process for all but the robots, which carries the bus, and the robots.
