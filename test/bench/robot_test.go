@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"runtime"
 	"strconv"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/link"
@@ -20,6 +23,7 @@ import (
 	"github.com/courant-platform/courant/internal/port/store/sqlite"
 	"github.com/courant-platform/courant/internal/stage/robot"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
+	"github.com/courant-platform/courant/internal/stage/robot/rules"
 )
 
 // robotWorld is a robot over a store in a file, whose web is a forward proxy.
@@ -97,32 +101,84 @@ func (w *robotWorld) start() (stop func()) {
 	}
 }
 
-// BenchmarkFetch downloads pages as fast as it goes, with all rules but the gap, and
-// keeps them: what test/bench/peers/colly does without keeping them. COURANT_PROXY is
-// the address of its web.
-func BenchmarkFetch(b *testing.B) {
-	proxy := os.Getenv("COURANT_PROXY")
+// The job of test/bench/peers/colly, whose web COURANT_PROXY names.
+const peerHosts, peerPages = 200, 100
+
+func peer(b *testing.B) (proxy string) {
+	b.Helper()
+	proxy = os.Getenv("COURANT_PROXY")
 	if proxy == "" {
 		b.Skip("COURANT_PROXY names no web: see test/bench/peers/colly")
 	}
-	const hosts, pages = 200, 100
+	return proxy
+}
+
+// BenchmarkClient downloads pages as fast as it goes, by robots.txt, and keeps nothing:
+// what "colly crawl" does.
+func BenchmarkClient(b *testing.B) {
+	c, err := client.New(client.Config{Guard: &client.Guard{}, Proxy: "http://" + peer(b), UserAgent: "courant/bench"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	crawl := func(host int) error {
+		origin := fmt.Sprintf("http://h%d.example", host)
+		a, err := c.Get(b.Context(), client.Request{URL: origin + "/robots.txt"})
+		if err != nil {
+			return err
+		}
+		robots := rules.Parse(a.Body, "courant")
+		for i := range peerPages {
+			path := "/" + strconv.Itoa(i)
+			if a, err = c.Get(b.Context(), client.Request{URL: origin + path}); err != nil {
+				return err
+			}
+			if !robots.Allowed(path) || a.Status != http.StatusOK {
+				return fmt.Errorf("%s%s: %d", origin, path, a.Status)
+			}
+		}
+		return nil
+	}
+	for b.Loop() {
+		before, began := computed(b), time.Now()
+		var all errgroup.Group
+		for h := range peerHosts {
+			all.Go(func() error { return crawl(h) })
+		}
+		if err := all.Wait(); err != nil {
+			b.Fatal(err)
+		}
+		report(b, time.Since(began), computed(b)-before)
+	}
+}
+
+// report gives the rates of a run.
+func report(b *testing.B, took, used time.Duration) {
+	b.Helper()
+	b.ReportMetric(peerHosts*peerPages/took.Seconds(), "pages/s")
+	b.ReportMetric(peerHosts*peerPages/used.Seconds(), "pages/cpu-s")
+}
+
+// BenchmarkFetch downloads the same pages with all rules but the gap, and keeps each
+// with its row: what "colly save" does, without the rows.
+func BenchmarkFetch(b *testing.B) {
+	proxy := peer(b)
 	for b.Loop() {
 		w := newRobot(b, proxy, time.Nanosecond)
-		for h := range hosts {
-			w.want(h, pages)
+		for h := range peerHosts {
+			w.want(h, peerPages)
 		}
 		before, began := computed(b), time.Now()
 		stop := w.start()
 		for w.count(`SELECT COUNT(*) FROM fetches WHERE answered = 0`) > 0 {
-			time.Sleep(20 * time.Millisecond) // the robot works in real time
+			time.Sleep(100 * time.Millisecond) // the robot works in real time, and counting costs some of it
 		}
-		took, used := time.Since(began).Seconds(), (computed(b) - before).Seconds()
+		took, used := time.Since(began), computed(b)-before
 		if bad := w.count(`SELECT COUNT(*) FROM fetches WHERE status <> 200`); bad > 0 {
 			b.Errorf("%d were not downloaded", bad)
 		}
 		stop()
-		b.ReportMetric(hosts*pages/took, "pages/s")
-		b.ReportMetric(hosts*pages/used, "pages/cpu-s")
+		report(b, took, used)
 	}
 }
 
