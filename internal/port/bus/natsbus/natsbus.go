@@ -123,12 +123,16 @@ func (d *Driver) connect() error {
 		nats.IgnoreAuthErrorAbort(), // credentials may be on their way
 		nats.PingInterval(5 * time.Second),
 		nats.FlusherTimeout(d.config.attempt()), // a write that hangs holds up every publish
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { log.Warn("bus disconnected", "err", err) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if d.closedOr(nil) == nil {
+				log.Warn("bus disconnected", "error", err)
+			}
+		}),
 		nats.ReconnectHandler(func(*nats.Conn) {
 			log.Info("bus reconnected")
 			d.forgetAll() // it may be another server
 		}),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("bus", "err", err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("bus", "error", err) }),
 	}
 	if d.server != nil {
 		options = append(options, nats.InProcessServer(d.server))
