@@ -189,7 +189,7 @@ func (s *service) pause(ctx context.Context, what string, failed int, err error)
 	if ctx.Err() != nil {
 		return
 	}
-	s.bus.log().Warn("bus "+what, "topic", s.topic, "group", s.group, "err", err)
+	s.bus.log().Warn("bus "+what, "topic", s.topic, "group", s.group, "error", err)
 	timer := time.NewTimer(backoff(100*time.Millisecond, failed))
 	defer timer.Stop()
 	select {

@@ -86,7 +86,7 @@ func (s *service) observe(verdict string, took time.Duration) {
 
 // bury parks a dead letter and says so.
 func (s *service) bury(j job, err error) {
-	attrs := []any{"topic", s.topic, "group", s.group, "err", err}
+	attrs := []any{"topic", s.topic, "group", s.group, "error", err}
 	var crashed *crash
 	if errors.As(err, &crashed) {
 		attrs = append(attrs, "stack", string(crashed.stack))

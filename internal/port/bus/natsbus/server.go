@@ -129,7 +129,7 @@ func (e *embedded) watch() {
 		e.log.Warn("bus server starts anew", "reason", reason)
 		e.replace(nil) // first: both want the address and the folder
 		if err := e.start(); err != nil {
-			e.log.Error("bus server does not start", "err", err)
+			e.log.Error("bus server does not start", "error", err)
 		}
 	}
 }
