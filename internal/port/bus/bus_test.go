@@ -166,7 +166,7 @@ func TestADeadLetterIsLoggedOnceAPanicWithItsStack(t *testing.T) {
 		publish(t, b, 0, 1)
 		synctest.Wait()
 		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-		if len(lines) != 2 || !strings.Contains(lines[0], "bus_test.go") || !strings.Contains(lines[1], `err="number 1"`) {
+		if len(lines) != 2 || !strings.Contains(lines[0], "bus_test.go") || !strings.Contains(lines[1], `error="number 1"`) {
 			t.Errorf("got %s", log.String())
 		}
 	}, handler)
