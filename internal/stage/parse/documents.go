@@ -187,7 +187,7 @@ func steps(s ...courant.Step) string {
 func noteFeed(tx *store.Tx, d download, r *courant.Reading, items, changed int) error {
 	now := tx.Now()
 	if changed > 0 {
-		d.rhythm = rhythm(d, r, now)
+		d.rhythm = rhythm(d, r, changed, now)
 		d.changed = now
 		tx.Emit(flow.SourceChanged.Encode(flow.Poll{Source: d.source.ID, AsOf: d.asOf}))
 	}
@@ -232,14 +232,22 @@ func bits(list []int) (set int) {
 }
 
 // rhythm is the usual time between changes: at first the median distance of the
-// items' dates, then smoothed by what is seen.
-func rhythm(d download, r *courant.Reading, now time.Time) time.Duration {
+// items' dates, then what is seen, smoothed. It follows a source that quickens faster
+// than one that slows down, for nights are quiet everywhere. A catalogue changes as a
+// whole, a feed by as many items as are new.
+func rhythm(d download, r *courant.Reading, changed int, now time.Time) time.Duration {
 	if d.changed.IsZero() {
 		return medianDistance(r.Items)
 	}
 	seen := now.Sub(d.changed)
-	if d.rhythm == 0 {
+	if len(r.Items) > 0 {
+		seen /= time.Duration(changed)
+	}
+	switch {
+	case d.rhythm == 0:
 		return seen
+	case seen < d.rhythm:
+		return d.rhythm + (seen-d.rhythm)/2
 	}
 	return d.rhythm + (seen-d.rhythm)/4
 }

@@ -426,6 +426,11 @@ func TestTheRhythmIsReadOffTheDatesThenOffTheChanges(t *testing.T) {
 		if second := w.poll(1); second.rhythm < 85*time.Minute.Milliseconds() || second.rhythm > 95*time.Minute.Milliseconds() {
 			t.Errorf("after a change in three hours the rhythm is %v", time.Duration(second.rhythm)*time.Millisecond)
 		}
+		time.Sleep(time.Hour)
+		w.read(1, rss(dated(13)...))
+		if third := w.poll(1); third.rhythm < 45*time.Minute.Milliseconds() || third.rhythm > 55*time.Minute.Milliseconds() {
+			t.Errorf("after six new ones in an hour the rhythm is %v", time.Duration(third.rhythm)*time.Millisecond)
+		}
 	})
 }
 
