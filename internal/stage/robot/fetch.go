@@ -53,29 +53,31 @@ func (r *Robot) fetch(ctx context.Context, h *host, t task) (time.Time, *task) {
 	if h.elsewhere(f.url) {
 		return now, nil // its robot finds it in the store
 	}
-	if h.robots == nothingGoes {
-		r.retry(ctx, h, f, 0, h.allowed(f.url), h.until)
+	switch why, until := r.allowed(h, f.url); {
+	case !until.IsZero():
+		r.retry(ctx, h, f, 0, why, until)
 		return now, nil
-	}
-	if why := h.allowed(f.url); why != "" {
+	case why != "":
 		r.answerFetch(ctx, h, f, 0, nil, why)
 		return now, nil
 	}
 	a, err := r.Client.Get(ctx, client.Request{URL: f.url, Accept: acceptPictures, Max: int64(r.Config.MaxPicture), Jar: t.trail.cookies()})
-	next, why := r.outcome(ctx, h, a, err, now)
+	v := r.outcome(ctx, h, a, err, now)
 	switch {
-	case why != "" && !refused(err) && f.attempts+1 < maxAttempts:
-		r.retry(ctx, h, f, statusOf(a), why, next)
-	case why != "":
-		r.answerFetch(ctx, h, f, statusOf(a), nil, why)
+	case v.again && t.trail.short():
+		return v.next, t.once(f.url)
+	case v.why != "" && !refused(err) && f.attempts+1 < maxAttempts:
+		r.retry(ctx, h, f, statusOf(a), v.why, v.next)
+	case v.why != "":
+		r.answerFetch(ctx, h, f, statusOf(a), nil, v.why)
 	case a.Location != "":
-		return r.lead(ctx, h, f, t, a, next)
+		return r.lead(ctx, h, f, t, a, v.next)
 	case a.Status == http.StatusOK:
 		r.answerFetch(ctx, h, f, a.Status, a, "")
 	default:
 		r.answerFetch(ctx, h, f, a.Status, nil, said(a))
 	}
-	return next, nil
+	return v.next, nil
 }
 
 // lead goes on with the task where the answer leads.

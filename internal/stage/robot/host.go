@@ -27,11 +27,15 @@ type host struct {
 	gone   bool     // dropped while a task of it was in hand
 
 	loaded   bool
+	learning bool   // somebody finds out what is to be known before it is asked
+	way      *trail // where redirects have led its robots.txt, if that is here still
+	errand   int64  // names the errand for its robots.txt, 0 if there never was one
 	rules    rules.Rules
 	robots   int        // 200 rules, 404 none, 503 nothing is allowed, 0 not known
 	until    time.Time  // when robots.txt must be asked for again
 	failures int        // in a row
 	refusals int        // answers of 403 in a row
+	lost     bool       // its last connection was closed without an answer
 	address  netip.Addr // where it was asked last; not known behind a proxy
 	latency  time.Duration
 	limit    time.Duration // the pace that its limits (429) have taught

@@ -79,6 +79,18 @@ func TestAMoveThatIsTakenBackIsForgotten(t *testing.T) {
 			w.put(target, status(404))
 			w.ask(1, time.Minute)
 		},
+		"the new one leads to what is not there": func(w *world) {
+			w.put(feed, page("<rss/>"))
+			w.put(target, status(301, "Location", "http://c.example/away"))
+			w.ask(1, time.Minute)
+		},
+		"the new one leads back, to a feed that leads there": func(w *world) {
+			w.put(target, status(302, "Location", feed))
+			for range 3 {
+				w.ask(1, time.Hour)
+			}
+			w.put(feed, page("<rss/>"))
+		},
 		"the new one fails and fails": func(w *world) {
 			w.put(target, status(500))
 			for range 3 {

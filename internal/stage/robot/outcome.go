@@ -2,6 +2,7 @@ package robot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -15,14 +16,14 @@ import (
 type verdict struct {
 	next     time.Time // the host may be asked again
 	why      string    // the answer is none, "" if it is one
+	again    bool      // and it is worth to ask once more
 	keep     bool      // what follows is written
 	reason   string    // of a wait that is worth to be shown
 	siblings time.Time // until when its domain is left alone; zero if it is not
 }
 
-// outcome judges an answer for the host: when it may be asked next, and why the
-// answer is none, if it is none.
-func (r *Robot) outcome(ctx context.Context, h *host, a *client.Answer, err error, start time.Time) (next time.Time, why string) {
+// outcome judges an answer for the host, and keeps what has to survive a restart.
+func (r *Robot) outcome(ctx context.Context, h *host, a *client.Answer, err error, start time.Time) verdict {
 	r.Metrics.Add("courant_robot_requests_total", 1, "status", strconv.Itoa(statusOf(a)))
 	r.mu.Lock()
 	v := r.queue.judge(h, a, err, start, r.gap())
@@ -30,7 +31,7 @@ func (r *Robot) outcome(ctx context.Context, h *host, a *client.Answer, err erro
 	if v.keep {
 		r.keepWait(ctx, h, v)
 	}
-	return v.next, v.why
+	return v
 }
 
 // judge takes an answer that was asked for at start into account.
@@ -38,7 +39,12 @@ func (q *queue) judge(h *host, a *client.Answer, err error, start time.Time, gap
 	if err != nil && refused(err) {
 		return verdict{next: start.Add(h.pace(gap)), why: err.Error()}
 	}
+	if errors.Is(err, client.Lost) && !h.lost {
+		h.lost = true
+		return verdict{next: start.Add(h.pace(gap)), why: err.Error(), again: true}
+	}
 	now := time.Now()
+	h.lost = false
 	if a != nil {
 		h.address = a.Address
 	}

@@ -23,7 +23,8 @@ const acceptFeeds = "application/rss+xml, application/atom+xml, application/feed
 type polled struct {
 	source         int64
 	home           string // as people registered it
-	url            string // what is asked
+	url            string // what is asked, here and now
+	start          string // where the poll began
 	etag, modified string
 	body, raw      []byte // digests of what was read last, unpacked and as it came
 	pushed         bool   // what was read last came from a hub: the validators are those of what was polled before
@@ -38,12 +39,14 @@ type polled struct {
 	robots         bool   // robots.txt counts
 	key            string // of a catalogue's body, which is kept as it comes
 	probe          bool   // it was asked without the validators that we have
+	conditional    bool   // it was asked whether anything has changed
 }
 
 func (p *polled) read(q store.Reader) error {
 	var since, full, lies int64
 	err := q.Row(readPoll, p.source).Scan(&p.url, &p.etag, &p.modified, &p.body, &p.raw, &p.pushed, &p.asked, &p.failures, &p.led, &p.ledHops,
 		&p.moved, &since, &full, &lies, &p.kind, &p.home, &p.robots)
+	p.start = p.url
 	p.movedSince, p.full, p.lies = store.Time(since), store.Time(full), store.Time(lies)
 	return err
 }
@@ -60,24 +63,29 @@ func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 		t.trail = r.setOut(&p)
 	}
 	if t.trail != nil {
-		p.url = t.trail.url
+		p.url, p.start = t.trail.url, t.trail.start(p.start, p.home)
 	}
 	if h.elsewhere(p.url) {
 		return r.goOn(ctx, h, &p, t, now)
 	}
-	if why := h.allowed(p.url); why != "" && p.robots {
+	if why, _ := r.allowed(h, p.url); why != "" && p.robots {
 		r.answerPoll(ctx, h, &p, nil, why)
 		return now, nil
 	}
 	a, err := r.Client.Get(ctx, r.request(ctx, &p, t.trail))
-	next, why := r.outcome(ctx, h, a, err, now)
+	v := r.outcome(ctx, h, a, err, now)
 	switch {
-	case why != "":
-		r.answerPoll(ctx, h, &p, a, why)
+	case v.again && t.trail.short():
+		return v.next, t.once(p.url)
+	case v.why != "":
+		r.answerPoll(ctx, h, &p, a, v.why)
 	case a.Location != "":
-		return r.redirect(ctx, h, &p, t, a, next)
-	case a.Status == http.StatusNotModified && p.pushed && p.etag+p.modified != "" && (t.trail == nil || t.trail.hops < maxHops):
-		return r.askWhole(ctx, h, &p, t, next)
+		return r.redirect(ctx, h, &p, t, a, v.next)
+	case a.Status == http.StatusNotModified && p.pushed && p.etag+p.modified != "" && t.trail.short():
+		r.forget(ctx, h, p) // it is as before a hub delivered something: the hub was late, or that was taken back
+		return v.next, t.once(p.url)
+	case a.Status == http.StatusNotModified && !p.conditional:
+		r.answerPoll(ctx, h, &p, a, "the server says that nothing has changed (304), though it was not asked whether")
 	case a.Status == http.StatusNotModified:
 		r.moves(ctx, h, &p, t.trail)
 		r.answerPoll(ctx, h, &p, a, "")
@@ -90,7 +98,7 @@ func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 		}
 		r.answerPoll(ctx, h, &p, a, said(a))
 	}
-	return next, nil
+	return v.next, nil
 }
 
 // said is the status of an answer in words.
@@ -115,6 +123,7 @@ func (r *Robot) request(ctx context.Context, p *polled, way *trail) client.Reque
 	if has := p.etag != "" || p.modified != ""; has && (now.Before(p.lies) || !p.full.IsZero() && now.Sub(p.full) > proofAfter) {
 		q.ETag, q.Modified, p.probe = "", "", true
 	}
+	p.conditional = q.ETag != "" || q.Modified != ""
 	if p.kind == courant.KindCatalog {
 		q.Max, q.Timeout = int64(r.Config.MaxCatalog), catalogTime
 		q.Keep = func(body io.Reader) (err error) {
@@ -123,20 +132,6 @@ func (r *Robot) request(ctx context.Context, p *polled, way *trail) client.Reque
 		}
 	}
 	return q
-}
-
-// askWhole asks once more without validators. The source is as it was before a
-// hub delivered something: so the hub was late, or the source took it back.
-func (r *Robot) askWhole(ctx context.Context, h *host, p *polled, t task, next time.Time) (time.Time, *task) {
-	r.forget(ctx, h, *p)
-	on := trail{}
-	if t.trail != nil {
-		on = *t.trail
-	}
-	on.url = p.url
-	on.hops++
-	t.trail = &on
-	return next, &t
 }
 
 func statusOf(a *client.Answer) int {
@@ -206,7 +201,7 @@ func (r *Robot) answerPoll(ctx context.Context, h *host, p *polled, a *client.An
 	if a != nil {
 		fresh = a.Fresh.Milliseconds()
 	}
-	if status == http.StatusNotModified {
+	if status == http.StatusNotModified && problem == "" {
 		etag, modified = a.ETag, a.Modified
 	}
 	back := problem != "" && p.strayed(status)

@@ -14,7 +14,8 @@ type task struct {
 	priority int32  // lower first
 }
 
-// taskID names a poll by its source, or a wanted address by its digest.
+// taskID names a poll by its source, an errand by a number below 0, or a wanted address
+// by its digest.
 type taskID struct {
 	source int64
 	hash   [16]byte

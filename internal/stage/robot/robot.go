@@ -65,7 +65,8 @@ type Robot struct {
 	look  chan struct{} // the leases were renewed
 	start sync.Once
 
-	sweptLast int // the part
+	sweptLast int   // the part
+	errands   int64 // the newest, below 0
 }
 
 // Handlers are what the stage wants to hear. Every robot hears every bell and
@@ -169,8 +170,11 @@ func (r *Robot) dispatch(ctx context.Context) {
 // serve does what stands before the task (knowing the host, its robots.txt, the
 // lease, room on the disk), or the task, or puts it back.
 func (r *Robot) serve(ctx context.Context, h *host, t task) {
-	now := time.Now()
-	left := r.lease(h.part).until.Sub(now)
+	now, part := time.Now(), h.part
+	if t.errand() {
+		part = t.trail.rules.part
+	}
+	left := r.lease(part).until.Sub(now)
 	if ctx.Err() != nil || left < leaseReserve+time.Second {
 		r.leave(h, t, now.Add(time.Second), false)
 		return
@@ -179,19 +183,14 @@ func (r *Robot) serve(ctx context.Context, h *host, t task) {
 		r.leave(h, t, now.Add(5*time.Second), false)
 		return
 	}
-	ctx, cancel := r.whileHeld(context.WithoutCancel(ctx), h.part)
+	ctx, cancel := r.whileHeld(context.WithoutCancel(ctx), part)
 	defer cancel() // the requests' end; what they brought is noted after it too
-	if !h.loaded {
-		next, err := r.load(ctx, h)
-		if err != nil {
-			r.Log.Warn("host not read", "host", h.origin, "error", err)
-			next = now.Add(time.Second)
-		}
-		r.leave(h, t, next, false)
+	if known, learns := r.known(h, t, now); learns {
+		next, errand := r.learn(ctx, h)
+		r.learnt(h, t, errand, next)
 		return
-	}
-	if h.until.Before(now) {
-		r.leave(h, t, r.askRobots(ctx, h), false)
+	} else if !known {
+		r.leave(h, t, now.Add(time.Second), false)
 		return
 	}
 	next, on := r.do(ctx, h, t)
@@ -225,7 +224,10 @@ func (r *Robot) whileHeld(ctx context.Context, n int) (context.Context, context.
 // do performs the task and returns when the host may be asked next, and the task
 // that goes on elsewhere after a redirect.
 func (r *Robot) do(ctx context.Context, h *host, t task) (time.Time, *task) {
-	if t.id.source != 0 {
+	switch {
+	case t.errand():
+		return r.runErrand(ctx, h, t)
+	case t.id.source != 0:
 		return r.poll(ctx, h, t)
 	}
 	return r.fetch(ctx, h, t)

@@ -8,90 +8,117 @@ import (
 	"time"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/kit/pack"
-	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
 	"github.com/courant-platform/courant/internal/stage/robot/rules"
 )
 
 const (
-	robotsFresh  = 24 * time.Hour   // RFC 9309 section 2.4: the longest time
-	robotsAgain  = 10 * time.Minute // after an answer that forbids everything
-	robotsHops   = 5                // section 2.3.1.2
-	noRules      = http.StatusNotFound
-	hasRules     = http.StatusOK
-	nothingGoes  = http.StatusServiceUnavailable
-	persistAbove = 2 * time.Second // waits longer than this survive a restart
+	robotsFresh = 24 * time.Hour   // RFC 9309 section 2.4: the longest time
+	robotsAgain = 10 * time.Minute // after an answer that forbids everything
+	robotsHops  = 5                // section 2.3.1.2
+	noRules     = http.StatusNotFound
+	hasRules    = http.StatusOK
+	nothingGoes = http.StatusServiceUnavailable
 )
 
-// load reads what is known of a host and returns when it may be asked.
-func (r *Robot) load(ctx context.Context, h *host) (time.Time, error) {
-	var text []byte
-	var until, allowed, latency, blocked int64
-	err := r.Store.Read(ctx, func(q store.Reader) error {
-		return q.Rows(func(rows store.Rows) error {
-			var row struct {
-				origin                     string
-				text                       []byte
-				robots, failures, refusals int
-				until, allowed, latency    int64
-				pace                       int64
-			}
-			err := rows.Scan(&row.origin, &row.text, &row.robots, &row.until, &row.allowed, &row.failures, &row.refusals, &row.latency, &row.pace)
-			if row.origin != h.origin {
-				blocked = row.allowed
-				return err
-			}
-			text, until, allowed, latency = row.text, row.until, row.allowed, row.latency
-			h.robots, h.failures, h.refusals, h.limit = row.robots, row.failures, row.refusals, time.Duration(row.pace)*time.Millisecond
-			return err
-		}, readHost, h.origin, allHosts+h.domain())
-	})
-	if err != nil {
-		return time.Time{}, err
+// askRobots asks for robots.txt, and returns when the host may be asked next. Where a
+// redirect leads to another host, an errand goes there, and the host waits for it.
+func (r *Robot) askRobots(ctx context.Context, h *host) (time.Time, *task) {
+	start := time.Now()
+	way, address := h.way, h.origin+"/robots.txt"
+	if way != nil {
+		address = way.url
 	}
-	h.loaded = true
-	now, storeNow := time.Now(), r.Store.Now()
-	if left := store.Time(until).Sub(storeNow); until != 0 && left <= robotsFresh { // else a clock ran ahead
-		h.until = now.Add(left)
+	h.way = nil
+	a, err := r.getRobots(ctx, address)
+	if r.tryAgain(h, err) {
+		h.way = way
+		return r.paced(h, start), nil
 	}
-	h.latency = time.Duration(latency) * time.Millisecond
-	if len(text) > 0 {
-		if text, err = pack.Open(text); err != nil {
-			h.until = time.Time{} // ask again
-		}
-		h.obey(rules.Parse(text, r.Config.UserAgent))
+	if way = way.robotsAt(address, a); way == nil {
+		return r.settleRobots(ctx, h, a, err, start), nil
 	}
-	wait := func(t int64) time.Time {
-		if t == 0 {
-			return time.Time{}
-		}
-		return now.Add(min(store.Time(t).Sub(storeNow), client.MostRetryAfter))
+	if !h.elsewhere(way.url) {
+		h.way = way
+		return r.paced(h, start), nil
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if t := wait(blocked); t.After(now) {
-		r.queue.groups.block(h, t)
+	if h.errand == 0 {
+		r.errands--
+		h.errand = r.errands
 	}
-	// A robot that held it before may have asked it just now.
-	return later(later(h.next, r.parts[h.part].since.Add(h.pace(r.gap()))), wait(allowed)), nil
+	r.mu.Unlock()
+	way.rules = h
+	next := start.Add(robotsAgain)
+	r.keepWait(ctx, h, verdict{next: next, reason: "its robots.txt leads to " + way.url + ", which is asked in its turn"})
+	return next, &task{id: taskID{source: h.errand}, priority: pollPriority, trail: way}
 }
 
-// obey takes rules over, without the sitemaps, which robot has no use for.
-func (h *host) obey(r rules.Rules) {
-	r.Sitemaps = nil
-	h.rules = r
+func (r *Robot) paced(h *host, start time.Time) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return start.Add(h.pace(r.gap()))
 }
 
-// allHosts begins the row of a domain whose hosts are all left alone.
-const allHosts = "*."
+// tryAgain says whether an error is worth another try.
+func (r *Robot) tryAgain(h *host, err error) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	again := errors.Is(err, client.Lost) && !h.lost
+	h.lost = again
+	return again
+}
 
-// askRobots asks for robots.txt, over a few redirects, and returns when the host
-// may be asked next. A host that does not answer, or with a 5xx, forbids
-// everything for a while; a 4xx forbids nothing.
-func (r *Robot) askRobots(ctx context.Context, h *host) time.Time {
+// robotsAt is the trail of a robots.txt that goes on where an answer leads, nil if it
+// leads nowhere, in a circle, or too far.
+func (w *trail) robotsAt(address string, a *client.Answer) *trail {
+	if a == nil || a.Location == "" {
+		return nil
+	}
+	next, why := w.on(address, a)
+	if why != "" || next.hops > robotsHops {
+		return nil
+	}
+	return next
+}
+
+// runErrand asks for the robots.txt of another host, which has led here.
+func (r *Robot) runErrand(ctx context.Context, h *host, t task) (time.Time, *task) {
 	start := time.Now()
-	a, err := r.getRobots(ctx, h)
+	a, err := r.getRobots(ctx, t.trail.url)
+	v := verdict{next: r.paced(h, start)}
+	if a == nil || a.Status != http.StatusForbidden { // that of a file which is not for robots says nothing of others
+		v = r.outcome(ctx, h, a, err, start)
+	}
+	if v.again {
+		return v.next, &t
+	}
+	if way := t.trail.robotsAt(t.trail.url, a); way != nil {
+		t.trail = way
+		return v.next, &t
+	}
+	if a != nil {
+		a.RetryAfter = 0 // it is noted for the host that wants it
+	}
+	from := t.trail.rules
+	next := r.settleRobots(ctx, from, a, err, time.Now())
+	r.mu.Lock()
+	if !from.gone && len(from.hands) == 0 {
+		from.next = next // it has waited for this
+		r.queue.place(from)
+	}
+	r.mu.Unlock()
+	return v.next, nil
+}
+
+func (r *Robot) getRobots(ctx context.Context, address string) (*client.Answer, error) {
+	return r.Client.Get(ctx, client.Request{URL: address, Max: rules.MaxSize * 4, Accept: "text/plain, */*;q=0.1"})
+}
+
+// settleRobots takes over what was found as a host's robots.txt, and returns when the
+// host may be asked next. A host that does not answer, or with a 5xx, forbids everything
+// for a while; a 4xx forbids nothing, nor do redirects that lead to no file.
+func (r *Robot) settleRobots(ctx context.Context, h *host, a *client.Answer, err error, start time.Time) time.Time {
 	var text []byte
 	status, until, retry := noRules, start.Add(robotsFresh), time.Duration(0)
 	switch {
@@ -123,50 +150,21 @@ func (r *Robot) askRobots(ctx context.Context, h *host) time.Time {
 	return next
 }
 
-func (r *Robot) getRobots(ctx context.Context, h *host) (*client.Answer, error) {
-	address := h.origin + "/robots.txt"
-	for range robotsHops {
-		a, err := r.Client.Get(ctx, client.Request{URL: address, Max: rules.MaxSize * 4, Accept: "text/plain, */*;q=0.1"})
-		if err != nil || a.Location == "" {
-			return a, err
-		}
-		address = a.Location
-	}
-	return &client.Answer{Status: http.StatusNotFound}, nil
-}
-
-// keep writes what is known of the host.
-func (r *Robot) keep(ctx context.Context, h *host, text []byte, next time.Time) {
-	var packed []byte
-	if len(text) > 0 {
-		packed = pack.Bytes(text[:min(len(text), rules.MaxSize)])
-	}
-	storeNow := r.Store.Now()
-	until := store.Millis(storeNow.Add(time.Until(h.until)))
-	err := r.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		if ok, err := tx.Holds(r.lease(h.part).lease); err != nil || !ok {
-			return err
-		}
-		_, err := tx.Exec(keepHost, h.origin, h.part, packed, h.robots, until,
-			store.Millis(storeNow.Add(time.Until(next))), h.failures, h.refusals, h.latency.Milliseconds())
-		return err
-	})
-	if err != nil {
-		r.Log.Warn("host not kept", "host", h.origin, "error", err)
-	}
-}
-
-// allowed says why robots.txt forbids an address, "" if it does not.
-func (h *host) allowed(address string) string {
-	if h.robots == nothingGoes {
-		return "robots.txt of the host cannot be had, so that nothing may be fetched"
+// allowed says why robots.txt forbids an address, "" if it does not, and until when, if
+// that is because it cannot be had.
+func (r *Robot) allowed(h *host, address string) (why string, until time.Time) {
+	r.mu.Lock()
+	status, obeyed, until := h.robots, h.rules, h.until
+	r.mu.Unlock()
+	if status == nothingGoes {
+		return "robots.txt of the host cannot be had, so that nothing may be fetched", until
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return "the address cannot be read"
+		return "the address cannot be read", time.Time{}
 	}
-	if !h.rules.Allowed(u.RequestURI()) {
-		return "robots.txt of the host forbids it"
+	if !obeyed.Allowed(u.RequestURI()) {
+		return "robots.txt of the host forbids it", time.Time{}
 	}
-	return ""
+	return "", time.Time{}
 }

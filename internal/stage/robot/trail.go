@@ -27,6 +27,34 @@ type trail struct {
 	been    []string // addresses that led on
 	lasting string   // where the permanent redirects at its start have led
 	jar     http.CookieJar
+	rules   *host // whose robots.txt it is that is asked for; nil of other trails
+}
+
+// errand says whether the task is another host's, whose robots.txt lies here.
+func (t task) errand() bool { return t.trail != nil && t.trail.rules != nil }
+
+// start is where a trail began, which is an address of its source: home, or what is
+// asked in its place.
+func (w *trail) start(asked, home string) string {
+	if w.url == home || slices.Contains(w.been, home) {
+		return home
+	}
+	return asked
+}
+
+// short says whether the trail may still get longer.
+func (w *trail) short() bool { return w == nil || w.hops < maxHops }
+
+// once is the task that asks for an address once more, as one more step of its trail.
+func (t task) once(address string) *task {
+	on := trail{}
+	if t.trail != nil {
+		on = *t.trail
+	}
+	on.url = address
+	on.hops++
+	t.trail = &on
+	return &t
 }
 
 // cookies are those that were set on the way.
@@ -88,13 +116,30 @@ func (h *host) elsewhere(address string) bool { return origin(address) != h.orig
 // follow ends the task at this host and goes on with it at the one that its trail
 // leads to, in whose queue it waits like any other.
 func (r *Robot) follow(h *host, t, on task, next time.Time) {
-	part := partOf(on.trail.url)
 	r.mu.Lock()
 	r.queue.done(h, t, next)
-	if held, ours := r.parts[part]; ours {
-		r.queue.add(r.queue.host(origin(on.trail.url), part, held.since.Add(r.gap())), on)
+	r.goTo(on)
+	r.freed()
+}
+
+// learnt puts the task back after its host was learnt about, and sends an errand off.
+func (r *Robot) learnt(h *host, t task, errand *task, next time.Time) {
+	r.mu.Lock()
+	h.learning = false
+	r.queue.back(h, t, next)
+	if errand != nil {
+		r.goTo(*errand)
 	}
 	r.freed()
+}
+
+// goTo queues a task where its trail leads. An errand also goes to a host of another
+// robot: there are few, and this robot keeps the host's pace for those that it has.
+func (r *Robot) goTo(t task) {
+	part := partOf(t.trail.url)
+	if held, ours := r.parts[part]; ours || t.errand() {
+		r.queue.add(r.queue.host(origin(t.trail.url), part, held.since.Add(r.gap())), t)
+	}
 }
 
 const (
@@ -124,7 +169,7 @@ func (r *Robot) setOut(p *polled) *trail {
 // strayed says whether the target of a permanent redirect has turned out not to be
 // the source.
 func (p *polled) strayed(status int) bool {
-	if p.moved == "" || p.home == p.moved || p.url != p.moved {
+	if p.moved == "" || p.home == p.moved || p.start != p.moved {
 		return false
 	}
 	return status == http.StatusNotFound || status == http.StatusGone || p.failures+1 >= strayAfter

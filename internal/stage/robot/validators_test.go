@@ -87,8 +87,29 @@ func TestAServerThatAlwaysSays304IsAskedTwiceAtMost(t *testing.T) {
 		w.exec(`UPDATE polls SET etag = '"2"', raw = ''`)
 		w.pages[feed] = status(304)
 		w.ask(1, time.Minute)
-		if p := w.poll(1); len(w.seen(feed)) != 2 || p.status != 304 || p.failures != 0 {
+		if p := w.poll(1); len(w.seen(feed)) != 2 || p.status != 304 || p.failures != 1 {
 			t.Errorf("%d requests, %+v", len(w.seen(feed)), p)
+		}
+	})
+}
+
+func TestA304ToWhoDidNotAskWhetherAnythingHasChangedIsAProblem(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.source(1, feed)
+		w.pages[feed] = status(304, "Etag", `"x"`)
+		w.ask(1, time.Minute)
+		if p := w.poll(1); !strings.Contains(p.problem, "304") || p.failures != 1 {
+			t.Errorf("got %+v", p)
+		}
+		w.put(feed, page("<rss/>", "Etag", `"x"`))
+		w.ask(1, time.Minute)
+		if p := w.poll(1); !p.open || p.problem != "" {
+			t.Errorf("after it was mended: got %+v", p)
+		}
+		for _, asked := range w.seen(feed) {
+			if tag := asked.header.Get("If-None-Match"); tag != "" {
+				t.Errorf("%s was sent", tag)
+			}
 		}
 	})
 }

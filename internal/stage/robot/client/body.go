@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -148,30 +149,72 @@ func decoded(encoding string, body io.Reader) (io.ReadCloser, error) {
 	return r, nil
 }
 
+// undo undoes one coding. What is broken in it is no fault of the connection.
 func undo(coding string, r io.Reader) (io.ReadCloser, error) {
+	src := &source{Reader: r}
+	var plain io.ReadCloser
+	var err error
 	switch coding {
 	case "gzip", "x-gzip":
-		z, err := gzip.NewReader(r)
-		if err != nil {
-			return nil, courant.Errorf(courant.Invalid, "the gzip encoding is broken: %w", err)
-		}
-		return z, nil
+		plain, err = gzip.NewReader(src)
 	case "br":
-		return io.NopCloser(brotli.NewReader(r)), nil
+		plain = io.NopCloser(brotli.NewReader(src))
 	case "zstd":
-		z, err := zstd.NewReader(r, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1))
-		if err != nil {
-			return nil, courant.Errorf(courant.Invalid, "the zstd encoding is broken: %w", err)
+		var z *zstd.Decoder
+		if z, err = zstd.NewReader(src, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1)); err == nil {
+			plain = z.IOReadCloser()
 		}
-		return z.IOReadCloser(), nil
 	case "identity", "none":
 		return io.NopCloser(r), nil
+	default:
+		b := bufio.NewReader(r)
+		if head, _ := b.Peek(64); isText(head) { // as with "utf-8", which is no coding
+			return io.NopCloser(b), nil
+		}
+		return nil, courant.Errorf(courant.Invalid, "unknown Content-Encoding %q", coding)
 	}
-	b := bufio.NewReader(r)
-	if head, _ := b.Peek(64); isText(head) { // as with "utf-8", which is no coding
-		return io.NopCloser(b), nil
+	if err != nil {
+		return nil, src.blame(coding, err)
 	}
-	return nil, courant.Errorf(courant.Invalid, "unknown Content-Encoding %q", coding)
+	return &undone{plain, src, coding}, nil
+}
+
+// source remembers whether it failed.
+type source struct {
+	io.Reader
+	err error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}
+
+// blame says whose fault an error of a decoder is: that of what it reads from, or of
+// the encoding.
+func (s *source) blame(coding string, err error) error {
+	if s.err != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	return courant.Errorf(courant.Invalid, "the %s encoding is broken: %w", coding, err)
+}
+
+// undone is a body without its coding.
+type undone struct {
+	io.ReadCloser
+	src    *source
+	coding string
+}
+
+func (u *undone) Read(p []byte) (int, error) {
+	n, err := u.ReadCloser.Read(p)
+	if err != nil {
+		err = u.src.blame(u.coding, err)
+	}
+	return n, err
 }
 
 // isText says whether bytes begin as XML, HTML or JSON do.

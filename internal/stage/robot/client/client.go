@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/netip"
 	"net/url"
 	"strconv"
@@ -142,6 +141,15 @@ func (c *Client) choose(r *http.Request) (*url.URL, error) {
 }
 
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := c.reach(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &tracked{Conn: conn}, nil
+}
+
+// reach connects to an address that the guard lets through.
+func (c *Client) reach(ctx context.Context, network, address string) (net.Conn, error) {
 	if c.config.Dial != nil {
 		return c.config.Dial(ctx, network, address)
 	}
@@ -186,25 +194,25 @@ func dialOne(ctx context.Context, d net.Dialer, network string, found []netip.Ad
 func (c *Client) Get(ctx context.Context, r Request) (*Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, or(r.Timeout, or(c.config.Timeout, time.Minute)))
 	defer cancel()
-	ctx, quiet := context.WithCancelCause(ctx)
-	defer quiet(nil)
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
 	if err != nil {
 		return nil, courant.Errorf(courant.Invalid, "address %q: %w", r.URL, err)
 	}
 	var at netip.Addr
-	if !c.Proxied() {
-		req = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { at = remote(i.Conn) }}))
-	}
+	req = req.WithContext(once(ctx, end, &at))
 	c.headers(req, r)
 	resp, a, err := c.send(req)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	a.Address = at
+	if !c.Proxied() {
+		a.Address = at
+	}
 	idle := or(c.config.Idle, 15*time.Second)
-	timer := time.AfterFunc(idle, func() { quiet(courant.Errorf(courant.Busy, "nothing came for %v in the middle of the answer", idle)) })
+	timer := time.AfterFunc(idle, func() { end(courant.Errorf(courant.Busy, "nothing came for %v in the middle of the answer", idle)) })
 	defer timer.Stop()
 	resp.Body = &watched{resp.Body, timer, idle}
 	if resp.StatusCode == http.StatusOK {
@@ -228,7 +236,7 @@ func (c *Client) send(req *http.Request) (*http.Response, *Answer, error) {
 	start := time.Now()
 	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
-		return nil, nil, explain(err)
+		return nil, nil, explain(because(req.Context(), err))
 	}
 	a := answer(resp)
 	a.Latency = time.Since(start)
@@ -250,18 +258,10 @@ func (w *watched) Read(p []byte) (int, error) {
 
 // because is the cause of a context's end in place of an error that follows from it.
 func because(ctx context.Context, err error) error {
-	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		return context.Cause(ctx)
+	if cause := context.Cause(ctx); errors.Is(err, context.Canceled) && cause != nil || errors.Is(cause, Lost) {
+		return cause
 	}
 	return err
-}
-
-// remote is the address at the other end of a connection.
-func remote(c net.Conn) netip.Addr {
-	if a, ok := c.RemoteAddr().(*net.TCPAddr); ok {
-		return a.AddrPort().Addr().Unmap()
-	}
-	return netip.Addr{}
 }
 
 // MaxValidator is the longest validator that is kept and sent back: servers refuse
@@ -305,13 +305,26 @@ func answer(resp *http.Response) *Answer {
 	a := &Answer{
 		Status: resp.StatusCode, Header: h, Type: validator(h.Get("Content-Type")),
 		ETag: validator(h.Get("Etag")), Modified: validator(h.Get("Last-Modified")),
-		RetryAfter: RetryAfter(h.Get("Retry-After"), now), Fresh: fresh(h, now),
+		Fresh: fresh(h, now),
 	}
-	if loc, err := resp.Location(); err == nil && resp.StatusCode/100 == 3 {
+	for _, value := range h.Values("Retry-After") {
+		a.RetryAfter = max(a.RetryAfter, RetryAfter(value, now))
+	}
+	if loc, err := resp.Location(); err == nil && redirects(resp.StatusCode) {
 		loc.Fragment = ""
 		a.Location, a.Cookies = loc.String(), resp.Cookies()
 	}
 	return a
+}
+
+// redirects says whether a status leads where the header Location says; that of 305
+// would be a proxy (RFC 9110 section 15.4).
+func redirects(status int) bool {
+	switch status {
+	case http.StatusMultipleChoices, http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
 }
 
 // MostRetryAfter bounds what a host may ask for.
@@ -324,7 +337,7 @@ func RetryAfter(value string, now time.Time) time.Duration {
 		return 0
 	}
 	value = strings.TrimSpace(value)
-	if s, err := strconv.ParseInt(value, 10, 64); err == nil {
+	if s, err := strconv.ParseInt(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) { // then s is the nearest
 		return time.Duration(min(max(s, 0), int64(MostRetryAfter/time.Second))) * time.Second
 	}
 	t, err := http.ParseTime(value)
@@ -343,6 +356,8 @@ func explain(err error) error {
 		return err
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return courant.Errorf(courant.NotFound, "the host %s is not known", dns.Name)
+	case errors.Is(err, io.EOF):
+		return courant.Errorf(courant.Busy, "%s", noAnswer)
 	case errors.Is(err, context.DeadlineExceeded):
 		return courant.Errorf(courant.Busy, "no whole answer in time")
 	}

@@ -14,6 +14,8 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -250,7 +252,7 @@ func TestRetryAfterIsReadInBothForms(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 500, time.UTC)
 	for value, want := range map[string]time.Duration{
 		"": 0, "120": 2 * time.Minute, " 7 ": 7 * time.Second, "-5": 0, "0": 0, "soon": 0, "1.5": 0,
-		"99999999999": 7 * 24 * time.Hour, "99999999999999999999999": 0,
+		"99999999999": 7 * 24 * time.Hour, "99999999999999999999999": 7 * 24 * time.Hour, "-99999999999999999999999": 0,
 		"Fri, 02 Jan 2026 03:05:05 GMT":  time.Minute + time.Second - 500,
 		"Friday, 02-Jan-26 03:05:05 GMT": time.Minute + time.Second - 500,
 		"Thu, 01 Jan 2026 00:00:00 GMT":  0,
@@ -258,6 +260,22 @@ func TestRetryAfterIsReadInBothForms(t *testing.T) {
 	} {
 		if got := client.RetryAfter(value, now); got != want {
 			t.Errorf("%q: got %v, want %v", value, got, want)
+		}
+	}
+}
+
+func TestOfTwoRetryAfterTheLongerCounts(t *testing.T) {
+	raw := "HTTP/1.1 503 Busy\r\nRetry-After: 5\r\nRetry-After: 60\r\nContent-Length: 0\r\n\r\n"
+	if a, err := get(t, saying(t, raw), client.Request{}); err != nil || a.RetryAfter != time.Minute {
+		t.Errorf("got %+v, %v", a, err)
+	}
+}
+
+func TestALocationLeadsOnOnlyWhereTheStatusSaysSo(t *testing.T) {
+	for status, leads := range map[int]bool{201: false, 300: true, 301: true, 302: true, 303: true, 304: false, 305: false, 307: true, 308: true} {
+		raw := fmt.Sprintf("HTTP/1.1 %d Status\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n", status)
+		if a, err := get(t, saying(t, raw), client.Request{}); err != nil || (a.Location != "") != leads {
+			t.Errorf("%d: got %+v, %v", status, a, err)
 		}
 	}
 }
@@ -338,6 +356,40 @@ func TestAConnectionIsUsedAgain(t *testing.T) {
 	}
 	if dialled != 1 {
 		t.Errorf("%d connections", dialled)
+	}
+}
+
+func TestARequestIsSentOnceAlsoWhereAConnectionIsLost(t *testing.T) {
+	const idle = 2
+	var asked atomic.Int64
+	together := make(chan struct{})
+	c := scripted(t, func(w io.Writer, r *http.Request) bool {
+		if asked.Add(1) == idle {
+			close(together)
+		}
+		if r.URL.Path != "/first" {
+			return false
+		}
+		<-together // so that each has a connection of its own
+		io.WriteString(w, "HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\n\r\nsorry")
+		return true
+	})
+	var all sync.WaitGroup
+	for range idle {
+		all.Go(func() {
+			if _, err := get(t, c, client.Request{URL: "http://site.example/first"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for n := range idle {
+		if _, err := get(t, c, client.Request{URL: "http://site.example/next"}); !errors.Is(err, client.Lost) || asked.Load() != int64(idle+n+1) {
+			t.Fatalf("request %d: got %v after %d requests", n, err, asked.Load())
+		}
+	}
+	if _, err := get(t, c, client.Request{URL: "http://site.example/next"}); err == nil || errors.Is(err, client.Lost) {
+		t.Errorf("on a new connection: got %v", err)
 	}
 }
 
