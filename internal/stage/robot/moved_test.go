@@ -87,7 +87,7 @@ func TestAMoveThatIsTakenBackIsForgotten(t *testing.T) {
 		"the new one leads back, to a feed that leads there": func(w *world) {
 			w.put(target, status(302, "Location", feed))
 			for range 3 {
-				w.ask(1, time.Hour)
+				w.ask(1, time.Minute)
 			}
 			w.put(feed, page("<rss/>"))
 		},

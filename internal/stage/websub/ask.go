@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
@@ -59,39 +60,57 @@ func (w *WebSub) turn(ctx context.Context, running *sync.WaitGroup) error {
 		}, dueHubs, w.Store.Now().UnixMilli())
 	})
 	for _, hub := range hubs {
-		if !w.enter(hub) {
+		host := link.Origin(hub)
+		if !w.enter(host) {
 			continue
 		}
-		running.Go(func() { w.leave(hub, w.hub(ctx, hub)) })
+		running.Go(func() {
+			w.leave(host, w.hub(ctx, hub))
+			w.ring() // it may have other hubs
+		})
 	}
 	return err
 }
 
-// enter says whether the caller is to ask the hub.
-func (w *WebSub) enter(hub string) bool {
+// enter says whether the caller is to ask the host.
+func (w *WebSub) enter(host string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.busy[hub] || time.Now().Before(w.rest[hub]) {
+	if w.busy[host] || time.Now().Before(w.rest[host]) {
 		return false
 	}
-	delete(w.rest, hub)
-	w.busy[hub] = true
+	delete(w.rest, host)
+	w.busy[host] = true
 	return true
 }
 
-func (w *WebSub) leave(hub string, rest time.Duration) {
+func (w *WebSub) leave(host string, rest time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.busy, hub)
+	delete(w.busy, host)
 	if rest > 0 {
-		w.rest[hub] = time.Now().Add(rest)
+		w.rest[host] = time.Now().Add(rest)
 	}
+}
+
+// waits is how long the host of an address wants to be left alone, by what robot
+// knows of it.
+func (w *WebSub) waits(ctx context.Context, address string) (d time.Duration, err error) {
+	var until int64
+	err = w.Store.Read(ctx, func(r store.Reader) error {
+		return r.Row(waitsUntil, link.Origin(address), "*."+link.Domain(link.Host(address))).Scan(&until)
+	})
+	return max(store.Time(until).Sub(w.Store.Now()), 0), err
 }
 
 // hub asks one hub for what is due, one after the other, and returns how long to
 // leave it alone.
 func (w *WebSub) hub(ctx context.Context, hub string) (rest time.Duration) {
 	for ctx.Err() == nil {
+		if wait, err := w.waits(ctx, hub); wait > 0 || err != nil {
+			w.note(ctx, "a hub waits for the next turn", err)
+			return min(max(wait, long), firstBackOff) // it may be over sooner
+		}
 		s, mode, err := w.claim(ctx, hub)
 		if store.NoRow(err) {
 			return 0
@@ -208,6 +227,9 @@ func (w *WebSub) post(ctx context.Context, s subscription, mode string) (reply R
 			return reply, err
 		}
 		address = reply.Location
+		if wait, err := w.waits(ctx, address); wait > 0 || err != nil {
+			return Reply{}, cmp.Or(err, errors.New("the hub redirects to a host that wants to be left alone"))
+		}
 	}
 	return reply, errors.New("the hub redirects too often")
 }

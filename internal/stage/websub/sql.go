@@ -16,6 +16,7 @@ const (
 	whatIsDue  = `SELECT COALESCE((SELECT MIN(due) FROM websub), 0), (SELECT COUNT(*) FROM websub WHERE owed > 0)`
 	byID       = `SELECT ` + columns + `, '' FROM websub WHERE id = $1`
 	lockRow    = `SELECT ` + columns + `, '' FROM websub WHERE id = $1 /*lock*/`
+	waitsUntil = `SELECT COALESCE(MAX(allowed), 0) FROM hosts WHERE origin IN ($1, $2)` // robot's, of a host and of all hosts of its domain
 	countState = `SELECT state, COUNT(*) FROM websub GROUP BY state`
 
 	noteAsk = `UPDATE websub SET hub = $2, callback = $3, secret = $4, previous = $5, state = $6, asked = $7, attempts = $8, due = $9

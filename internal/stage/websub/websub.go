@@ -23,7 +23,7 @@ import (
 type Config struct {
 	Subscribe bool             `toml:"subscribe" comment:"subscribe to the hubs that feeds name; needs http.public_url"`
 	Lease     setting.Duration `toml:"lease" comment:"how long a subscription is asked for; what the hub gives counts, from 1h to 30d"`
-	Gap       setting.Duration `toml:"gap" comment:"least time between two requests to a hub"`
+	Gap       setting.Duration `toml:"gap" comment:"least time between two requests to a host of hubs"`
 }
 
 // Defaults are the working values.
@@ -59,8 +59,8 @@ type WebSub struct {
 	start sync.Once
 	wake  chan struct{}
 	mu    sync.Mutex
-	busy  map[string]bool      // hubs that are being asked
-	rest  map[string]time.Time // hubs that failed, and until when they are left alone
+	busy  map[string]bool      // hosts whose hub is being asked
+	rest  map[string]time.Time // hosts that are left alone, and until when
 
 	slots  chan struct{} // of bodies that are in memory at once
 	taking sync.Map      // subscriptions of which a body is being taken in

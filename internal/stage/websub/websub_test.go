@@ -204,6 +204,51 @@ func TestAProblemOfTheHubIsSaidAndTheHubLeftAlone(t *testing.T) {
 	})
 }
 
+func TestHubsOfOneHostAreAskedInTurn(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		for i := range 8 {
+			feed := fmt.Sprint(topic, i)
+			w.source(int64(i+1), feed, fmt.Sprint(hub, i), feed)
+		}
+		w.wait(20 * time.Second)
+		all := w.requests()
+		if len(all) != 8 {
+			t.Fatalf("%d requests", len(all))
+		}
+		for i := 1; i < len(all); i++ {
+			if gap := all[i].at.Sub(all[i-1].at); gap < 100*time.Millisecond {
+				t.Errorf("asked again after %v", gap)
+			}
+		}
+	})
+}
+
+func TestAHubWhoseHostWantsToBeLeftAloneIsAskedLater(t *testing.T) {
+	for _, origin := range []string{"http://hub.example", "*.hub.example"} {
+		in(t, func(t *testing.T, w *world) {
+			w.exec(`INSERT INTO hosts (origin, part, allowed, reason) VALUES ($1, 1, $2, 'it asked for it')`, origin, w.store.Now().Add(time.Hour).UnixMilli())
+			w.source(1, topic, hub, topic)
+			w.source(2, "http://b.example/feed", "http://elsewhere.example/", "http://b.example/feed")
+			w.script(func(r request) (websub.Reply, error) {
+				if r.hub != hub {
+					return websub.Reply{Status: 307, Location: hub}, nil
+				}
+				return websub.Reply{Status: 202}, nil
+			})
+			w.wait(50 * time.Minute)
+			for _, r := range w.requests() {
+				if r.hub == hub {
+					t.Fatalf("%s: it was asked at %v", origin, r.at)
+				}
+			}
+			w.wait(15 * time.Minute)
+			if w.last().hub != hub {
+				t.Errorf("%s: it was not asked afterwards", origin)
+			}
+		})
+	}
+}
+
 func TestTheNextHubIsAskedWhereOneFails(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.source(1, topic, hub+" http://second.example/", topic)
