@@ -39,22 +39,13 @@ type catalogue struct {
 	d    download
 	rank map[string]courant.Rank // by host of the offer
 
-	known   []offerState
-	byKey   map[uint64]int32
-	byURL   map[uint64]int32 // whose address it is
+	known   *offers
 	waits   []entry
 	writing chan error // the outcome of the batch that is being written
 	whole   bool       // offers go in batches
 	n       int        // batches
 	seen    int        // offers in the file
 	fresh   int        // of them new or changed
-}
-
-// offerState is what the source last said of an offer: parts of digests.
-type offerState struct {
-	hash, url uint64
-	before    bool // it was live before this reading
-	seen      bool
 }
 
 func begin(digest []byte) uint64 { return binary.BigEndian.Uint64(digest) }
@@ -64,7 +55,7 @@ func place(url []byte) uint64 { return binary.BigEndian.Uint64(url[8:]) }
 
 // newCatalogue reads what is known of the source's offers.
 func (p *Parse) newCatalogue(ctx context.Context, d download) (*catalogue, error) {
-	c := &catalogue{p: p, ctx: ctx, d: d, rank: map[string]courant.Rank{}, byKey: map[uint64]int32{}, byURL: map[uint64]int32{}}
+	c := &catalogue{p: p, ctx: ctx, d: d, rank: map[string]courant.Rank{}, known: newOffers()}
 	if err := p.Store.Write(ctx, c.hold); err != nil {
 		return c, err
 	}
@@ -75,15 +66,12 @@ func (p *Parse) newCatalogue(ctx context.Context, d download) (*catalogue, error
 			if err := rows.Scan(&key, &hash, &url, &withdrawn); err != nil {
 				return err
 			}
-			s := offerState{url: place(url), before: !withdrawn}
+			s := offerState{key: keyDigest([16]byte(key)), url: place(url), before: !withdrawn}
 			if len(hash) >= 8 && !withdrawn {
 				s.hash = begin(hash)
 			}
-			at := int32(len(c.known))
-			c.known = append(c.known, s)
-			c.byKey[keyDigest([16]byte(key))] = at
-			if !withdrawn {
-				c.byURL[s.url] = at
+			if at := c.known.add(s); !withdrawn {
+				c.known.urls.put(c.known, at)
 			}
 			return nil
 		}, allItems, d.source.ID)
@@ -133,13 +121,11 @@ func offerKey(id string) (key [16]byte) {
 // offer takes the next offer of the file.
 func (c *catalogue) offer(o *courant.Offer) error {
 	key := offerKey(o.ID)
-	at, known := c.byKey[keyDigest(key)]
+	at, known := c.known.keys.find(c.known, keyDigest(key))
 	if !known {
-		at = int32(len(c.known))
-		c.known = append(c.known, offerState{})
-		c.byKey[keyDigest(key)] = at
+		at = c.known.add(offerState{key: keyDigest(key)})
 	}
-	s := &c.known[at]
+	s := c.known.at(at)
 	if s.seen {
 		return nil // of two with one id the first counts
 	}
@@ -161,7 +147,7 @@ func (c *catalogue) offer(o *courant.Offer) error {
 		}
 	}
 	s.hash, s.url = begin(hash), place(digest[:])
-	c.byURL[s.url] = at
+	c.known.urls.put(c.known, at)
 	doc := courant.DocumentOf(addr, c.d.source.ID, o)
 	c.waits = append(c.waits, entry{item: doc.Item, offer: doc.Offer, key: key, url: digest, addr: addr, hash: hash})
 	if err := c.flush(); err != nil {
@@ -172,10 +158,10 @@ func (c *catalogue) offer(o *courant.Offer) error {
 
 // leave withdraws the page that an offer had before it moved to another address.
 func (c *catalogue) leave(key [16]byte, url uint64, at int32) error {
-	if c.byURL[url] != at {
+	if owner, taken := c.known.urls.find(c.known, url); !taken || owner != at {
 		return nil // another offer has it now
 	}
-	delete(c.byURL, url)
+	c.known.urls.drop(c.known, url)
 	e := entry{moved: true, key: key, item: courant.Item{Withdrawn: true}}
 	err := c.p.Store.Read(c.ctx, func(r store.Reader) error {
 		var url []byte
@@ -197,7 +183,7 @@ func keyDigest(key [16]byte) uint64 {
 func (c *catalogue) address(o *courant.Offer, at int32) (string, [16]byte) {
 	if addr, err := link.Canonical(o.URL); err == nil {
 		digest := link.Digest(addr)
-		if owner, taken := c.byURL[place(digest[:])]; !taken || owner == at {
+		if owner, taken := c.known.urls.find(c.known, place(digest[:])); !taken || owner == at {
 			return addr, digest
 		}
 	}

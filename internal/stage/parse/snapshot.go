@@ -104,8 +104,8 @@ func (c *catalogue) withdrawMissing() (n int, err error) {
 			if err := rows.Scan(&key, &hash, &url, &withdrawn); err != nil {
 				return err
 			}
-			at, ok := c.byKey[keyDigest([16]byte(key))]
-			if withdrawn || !ok || c.known[at].seen {
+			at, ok := c.known.keys.find(c.known, keyDigest([16]byte(key)))
+			if withdrawn || !ok || c.known.at(at).seen {
 				return nil
 			}
 			e := entry{key: [16]byte(key), hash: []byte{}, item: courant.Item{Withdrawn: true}}
@@ -124,10 +124,10 @@ func (c *catalogue) withdrawMissing() (n int, err error) {
 
 // missing is how many offers of before are not in the file.
 func (c *catalogue) missing() (missing, before int) {
-	for i := range c.known {
-		if c.known[i].before {
+	for s := range c.known.all {
+		if s.before {
 			before++
-			if !c.known[i].seen {
+			if !s.seen {
 				missing++
 			}
 		}
