@@ -25,22 +25,11 @@ func (tx *Tx) NumberDownloads() (newest int64, err error) {
 	if err := tx.Row(holdDownloads).Scan(&newest); err != nil {
 		return 0, err
 	}
-	var fresh []string
-	err = tx.Rows(func(rows Rows) error {
-		var key string
-		err := rows.Scan(&key)
-		fresh = append(fresh, key)
-		return err
-	}, freshDownloads)
-	if err != nil || len(fresh) == 0 {
+	fresh, err := tx.Exec(numberDownloads, newest)
+	if err != nil || fresh == 0 {
 		return newest, err
 	}
-	for _, key := range fresh {
-		newest++
-		if _, err := tx.Exec(numberDownload, key, newest); err != nil {
-			return 0, err
-		}
-	}
+	newest += fresh
 	_, err = tx.Exec(countDownloads, newest)
 	return newest, err
 }

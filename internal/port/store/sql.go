@@ -20,9 +20,10 @@ const (
 		SELECT CAST($1 AS TEXT), 0, CAST($2 AS TEXT), CAST($3 AS BIGINT), CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT), CAST($7 AS TEXT), CAST($8 AS BIGINT)
 		WHERE EXISTS (SELECT 1 FROM subscriptions) ON CONFLICT (blob) DO NOTHING`
 
-	holdDownloads  = `INSERT INTO counts (name, number) VALUES ('downloads', 0) ON CONFLICT (name) DO UPDATE SET number = counts.number RETURNING number`
-	freshDownloads = `SELECT blob FROM downloads WHERE number = 0 ORDER BY fetched, blob LIMIT 1000`
-	numberDownload = `UPDATE downloads SET number = $2 WHERE blob = $1`
+	holdDownloads = `INSERT INTO counts (name, number) VALUES ('downloads', 0) ON CONFLICT (name) DO UPDATE SET number = counts.number RETURNING number`
+	// All that have committed are numbered at once, in the order in which they came.
+	numberDownloads = `UPDATE downloads SET number = $1 + fresh.n
+		FROM (SELECT blob, ROW_NUMBER() OVER (ORDER BY fetched, blob) AS n FROM downloads WHERE number = 0) AS fresh WHERE downloads.blob = fresh.blob`
 	countDownloads = `UPDATE counts SET number = $1 WHERE name = 'downloads'`
 	dropDownloads  = `DELETE FROM downloads WHERE blob = $1 OR blob > $2 AND blob < $3 RETURNING kind, number`
 	loseDownload   = `UPDATE subscriptions SET lost = lost + 1 WHERE position < $1 AND ',' || kinds || ',' LIKE '%,' || $2 || ',%'`
