@@ -124,6 +124,45 @@ func TestWhoSubscribesMissesNoDownloadOfManyWriters(t *testing.T) {
 	})
 }
 
+func TestASubscriptionWithoutKindsIsToFeeds(t *testing.T) {
+	d := openDownloads(t, storetest.Memory(t))
+	for name, body := range map[string]string{"a": ``, "b": `{}`, "c": `{"kinds":null}`, "d": `{"kinds":["feed","feed"]}`} {
+		var text string
+		if status := d.do("PUT", "/api/v1/subscriptions/"+name, body, &text); status != 200 || !strings.Contains(text, `"kinds":["feed"]`) {
+			t.Errorf("%q: %d %s", body, status, text)
+		}
+	}
+}
+
+func TestASubscriptionBeginsAtTheEndHoweverMuchIsNotNumbered(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		d := openDownloads(t, s)
+		d.do("PUT", "/api/v1/subscriptions/first", ``, nil)
+		const many = 2345
+		if err := s.Write(t.Context(), func(tx *store.Tx) (err error) {
+			for i := range many {
+				err = errors.Join(err, tx.Downloaded(store.Download{Kind: "feed", URL: "http://a.example/", Blob: fmt.Sprintf("body/20260102t0304/%04d", i)}))
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		var second, first, next string
+		d.do("PUT", "/api/v1/subscriptions/second", ``, &second)
+		if !strings.Contains(second, fmt.Sprintf(`"after":%d,`, many)) || !strings.Contains(second, `"lag":0,`) {
+			t.Errorf("the new one begins at %s", second)
+		}
+		d.do("GET", "/api/v1/subscriptions", ``, &first)
+		if !strings.Contains(first, fmt.Sprintf(`"lag":%d,`, many)) {
+			t.Errorf("the old one has %s", first)
+		}
+		d.do("GET", "/api/v1/subscriptions/first/downloads?limit=1000", ``, &next)
+		if n := strings.Count(next, `"number":`); n != 1000 || !strings.Contains(next, `"number":1000,`) {
+			t.Errorf("%d downloads come next", n)
+		}
+	})
+}
+
 func TestWhatWasNotAcknowledgedComesAgainAfterARestart(t *testing.T) {
 	d := openDownloads(t, storetest.Memory(t))
 	d.do("PUT", "/api/v1/subscriptions/me", `{}`, nil)
@@ -177,10 +216,24 @@ func TestMistakesWithSubscriptionsAreSaid(t *testing.T) {
 		{"PUT", "/api/v1/subscriptions/Me", `{}`, 400, "small letters"},
 		{"PUT", "/api/v1/subscriptions/you", `{"kinds":["video"]}`, 400, `of kind`},
 		{"PUT", "/api/v1/subscriptions/you", `[`, 400, "write"},
+		{"PUT", "/api/v1/subscriptions/you", `{"kinds":[]}`, 400, "no kind of download"},
+		{"PUT", "/api/v1/subscriptions/you", `{"kind":["feed"]}`, 400, `there is no key \"kind\"`},
+		{"PUT", "/api/v1/subscriptions/you", `{"kinds":"feed"}`, 400, "kinds: a JSON string does not fit"},
+		{"PUT", "/api/v1/subscriptions/you", `{} {}`, 400, "no JSON object"},
+		{"PUT", "/api/v1/subscriptions/you", `null`, 400, "no JSON object"},
+		{"GET", "/api/v1/subscriptions", "", 200, `"name":"me"`},
 		{"GET", "/api/v1/subscriptions/you/downloads", "", 404, "PUT /api/v1/subscriptions/you makes one"},
 		{"GET", "/api/v1/subscriptions/me/downloads?wait=1h", "", 400, "wait"},
 		{"POST", "/api/v1/subscriptions/me/ack", `{"number":1}`, 400, "the newest is 0"},
 		{"POST", "/api/v1/subscriptions/me/ack", `x`, 400, "write"},
+		{"POST", "/api/v1/subscriptions/me/ack", `{}`, 400, "the number of the newest download that is done is missing"},
+		{"POST", "/api/v1/subscriptions/me/ack", ``, 400, "there is no body"},
+		{"POST", "/api/v1/subscriptions/me/ack", `{"number":-1}`, 400, "number: -1 is less than 0"},
+		{"POST", "/api/v1/subscriptions/me/ack", `{"number":0,"lost":-5}`, 400, "lost: -5 is less than 0"},
+		{"POST", "/api/v1/subscriptions/me/ack", `{"number":0,"lost":-9223372036854775808}`, 400, "is less than 0"},
+		{"POST", "/api/v1/subscriptions/me/ack", `{"number":9223372036854775808}`, 400, "does not fit"},
+		{"POST", "/api/v1/subscriptions/me/ack", `{"number":0,"up_to":5}`, 400, `there is no key \"up_to\"`},
+		{"POST", "/api/v1/subscriptions/me/ack", `{"number":0,"lost":3}`, 200, `"lost":0`},
 		{"GET", "/api/v1/downloads/1/body", "", 404, "not kept"},
 		{"GET", "/api/v1/downloads/x/body", "", 400, "no number"},
 		{"DELETE", "/api/v1/subscriptions/you", "", 404, "no subscription"},

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -56,8 +55,6 @@ var (
 	subscriptionName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 )
 
-const downloadBatch = 100
-
 func (a *API) registerSubscriptions(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/subscriptions", a.admin(a.subscriptions))
 	mux.HandleFunc("PUT /api/v1/subscriptions/{name}", a.admin(a.subscribe))
@@ -71,37 +68,54 @@ func (a *API) registerSubscriptions(mux *http.ServeMux) {
 // the kinds of one.
 func (a *API) subscribe(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	name := r.PathValue("name")
-	var asked struct {
-		Kinds []string `json:"kinds"`
-	}
-	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<16)).Decode(&asked); err != nil {
-		return 0, nil, courant.Errorf(courant.Invalid, `the subscription: %w; write {"kinds":["feed"]}`, err)
-	}
 	if !subscriptionName.MatchString(name) {
 		return 0, nil, courant.Errorf(courant.Invalid, "a subscription is named by up to 64 small letters, digits, dots, dashes and underscores, not %q", name)
 	}
-	if len(asked.Kinds) == 0 {
-		asked.Kinds = []string{"feed"}
-	}
-	for _, k := range asked.Kinds {
-		if !slices.Contains(kinds, k) {
-			return 0, nil, courant.Errorf(courant.Invalid, "there are no downloads of kind %q: write %s", k, strings.Join(kinds, ", "))
-		}
+	chosen, err := kindsOf(r)
+	if err != nil {
+		return 0, nil, err
 	}
 	var s Subscription
-	err := a.Store.Write(r.Context(), func(tx *store.Tx) error {
+	err = a.Store.Write(r.Context(), func(tx *store.Tx) error {
 		newest, err := tx.NumberDownloads()
 		if err != nil {
 			return err
 		}
 		now := tx.Now().UnixMilli()
-		if _, err := tx.Exec(putSubscription, name, strings.Join(asked.Kinds, ","), newest, now); err != nil {
+		if _, err := tx.Exec(putSubscription, name, strings.Join(chosen, ","), newest, now); err != nil {
 			return err
 		}
 		s, err = subscription(tx.Reader, name)
 		return err
 	})
 	return http.StatusOK, s, err
+}
+
+// kindsOf are the kinds that a request names, each once; feeds if it says nothing of them.
+func kindsOf(r *http.Request) ([]string, error) {
+	const write = `; write {"kinds":["feed"]}`
+	var asked struct {
+		Kinds *[]string `json:"kinds"`
+	}
+	if err := readObject(r.Body, &asked); err != nil && !errors.Is(err, errNoBody) {
+		return nil, courant.Errorf(courant.Invalid, "the subscription: %w%s", err, write)
+	}
+	if asked.Kinds == nil {
+		return kinds[:1], nil
+	}
+	if len(*asked.Kinds) == 0 {
+		return nil, courant.Errorf(courant.Invalid, "a subscription to no kind of download gets nothing%s, or leave kinds out", write)
+	}
+	var chosen []string
+	for _, k := range *asked.Kinds {
+		if !slices.Contains(kinds, k) {
+			return nil, courant.Errorf(courant.Invalid, "there are no downloads of kind %q: write %s", k, strings.Join(kinds, ", "))
+		}
+		if !slices.Contains(chosen, k) {
+			chosen = append(chosen, k)
+		}
+	}
+	return chosen, nil
 }
 
 func subscription(q store.Reader, name string) (s Subscription, err error) {
@@ -215,22 +229,42 @@ func (a *API) nextDownloads(ctx context.Context, name string, limit int) (out []
 			d.FetchedAt.Time = store.Time(fetched)
 			out = append(out, d)
 			return err
-		}, downloadsAfter, s.After, strings.Join(s.Kinds, ","), min(limit, downloadBatch))
+		}, downloadsAfter, s.After, strings.Join(s.Kinds, ","), limit)
 	})
 	return out, err
 }
 
+// acknowledgement is what a subscriber says that it has done.
+type acknowledgement struct {
+	Number *int64 `json:"number"`
+	Lost   int64  `json:"lost"` // that it was told of
+}
+
+func acknowledgementOf(r *http.Request) (k acknowledgement, err error) {
+	err = readObject(r.Body, &k)
+	switch {
+	case err != nil:
+	case k.Number == nil:
+		err = errors.New("the number of the newest download that is done is missing")
+	case *k.Number < 0:
+		err = fmt.Errorf("number: %d is less than 0", *k.Number)
+	case k.Lost < 0:
+		err = fmt.Errorf("lost: %d is less than 0", k.Lost)
+	}
+	if err != nil {
+		err = courant.Errorf(courant.Invalid, `the acknowledgement: %w; write {"number":5}`, err)
+	}
+	return k, err
+}
+
 // acknowledge moves the position of a subscription on.
 func (a *API) acknowledge(_ http.ResponseWriter, r *http.Request) (int, any, error) {
-	var asked struct {
-		Number int64 `json:"number"`
-		Lost   int64 `json:"lost"` // that it was told of
-	}
-	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<10)).Decode(&asked); err != nil {
-		return 0, nil, courant.Errorf(courant.Invalid, `the acknowledgement: %w; write {"number":5}`, err)
+	done, err := acknowledgementOf(r)
+	if err != nil {
+		return 0, nil, err
 	}
 	var s Subscription
-	err := a.Store.Write(r.Context(), func(tx *store.Tx) error {
+	err = a.Store.Write(r.Context(), func(tx *store.Tx) error {
 		newest, err := tx.NumberDownloads()
 		if err == nil {
 			s, err = subscription(tx.Reader, r.PathValue("name"))
@@ -238,10 +272,10 @@ func (a *API) acknowledge(_ http.ResponseWriter, r *http.Request) (int, any, err
 		switch {
 		case err != nil:
 			return err
-		case asked.Number > newest:
-			return courant.Errorf(courant.Invalid, "there is no download %d yet; the newest is %d", asked.Number, newest)
+		case *done.Number > newest:
+			return courant.Errorf(courant.Invalid, "there is no download %d yet; the newest is %d", *done.Number, newest)
 		}
-		if _, err := tx.Exec(ackSubscription, s.Name, asked.Number, tx.Now().UnixMilli(), asked.Lost); err != nil {
+		if _, err := tx.Exec(ackSubscription, s.Name, *done.Number, tx.Now().UnixMilli(), done.Lost); err != nil {
 			return err
 		}
 		s, err = subscription(tx.Reader, s.Name)
