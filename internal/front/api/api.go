@@ -95,11 +95,25 @@ func (a *API) Guard(next http.Handler) http.HandlerFunc {
 		}
 		if !ok {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="courant"`)
-			web.FailWith(w, http.StatusUnauthorized, "a token is needed: Authorization: Bearer …")
+			web.FailWith(w, http.StatusUnauthorized, a.refusal(r))
 			return
 		}
 		next.ServeHTTP(w, r)
 	}
+}
+
+// refusal says what is wrong with what a request carries that is not let through.
+func (a *API) refusal(r *http.Request) string {
+	const needed = "a token is needed: Authorization: Bearer …"
+	switch _, _, basic := r.BasicAuth(); {
+	case basic && a.Password == "":
+		return "there is no password, for http.admin_password is not set; " + needed
+	case basic:
+		return "the password is wrong"
+	case token(r) == "":
+		return needed
+	}
+	return "the token is wrong; the one that the first start showed is good, and what a running courant has left in its data folder"
 }
 
 func (a *API) permits(r *http.Request) (bool, error) {
@@ -111,8 +125,11 @@ func (a *API) permits(r *http.Request) (bool, error) {
 }
 
 func token(r *http.Request) string {
-	t, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	return t
+	scheme, t, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") { // RFC 9110 section 11.1: case makes no difference
+		return ""
+	}
+	return strings.TrimSpace(t)
 }
 
 // Knows says whether a token is valid.

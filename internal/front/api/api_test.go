@@ -424,3 +424,22 @@ func TestAPageElsewhereCannotUseThePasswordThatABrowserKnows(t *testing.T) {
 		}
 	}
 }
+
+func TestAWrongTokenIsSaidToBeWrong(t *testing.T) {
+	w := open(t)
+	for who, says := range map[string]string{"": "a token is needed", "Bearer ": "a token is needed", "Bearer another": "the token is wrong", "bearer " + token + "x": "the token is wrong",
+		"Basic YWRtaW46": "the password is wrong", "Digest username=a": "a token is needed"} {
+		var p struct{ Detail string }
+		if r := w.as(who, http.MethodGet, "/api/v1/sources", "", &p); r.StatusCode != http.StatusUnauthorized || !strings.HasPrefix(p.Detail, says) {
+			t.Errorf("%q: %s %s", who, r.Status, p.Detail)
+		}
+	}
+	w.api.Password = ""
+	var p struct{ Detail string }
+	if w.as("Basic YWRtaW46", http.MethodGet, "/api/v1/sources", "", &p); !strings.Contains(p.Detail, "there is no password") {
+		t.Error(p.Detail)
+	}
+	if r := w.as("bearer "+token, http.MethodGet, "/api/v1/sources", "", nil); r.StatusCode != http.StatusOK {
+		t.Errorf("a scheme in small letters: %s", r.Status)
+	}
+}
