@@ -21,7 +21,7 @@ func Example() {
 		Kinds:  []string{"feed"},
 		Failed: func(err error) { fmt.Fprintln(os.Stderr, err) },
 	}
-	client.Run(ctx, func(ctx context.Context, d subscribe.Download) error {
+	err := client.Run(ctx, func(ctx context.Context, d subscribe.Download) error {
 		body, err := d.Body(ctx)
 		if err != nil {
 			return err
@@ -31,4 +31,7 @@ func Example() {
 		fmt.Println(d.Source, d.URL, n, "bytes")
 		return err
 	})
+	if ctx.Err() == nil { // nobody has stopped it
+		fmt.Fprintln(os.Stderr, err)
+	}
 }

@@ -37,6 +37,7 @@ type Client struct {
 	// server keeps for a bounded time. Run goes on with what is kept.
 	Lost func(n int64)
 	// Failed hears why the server could not be asked; it is asked again after a while.
+	// Unless it is set nobody hears of it.
 	Failed func(error)
 }
 
@@ -61,49 +62,64 @@ const (
 )
 
 // Run makes the subscription if there is none, which then begins with what comes from
-// now on, and gives each download to handle, one after the other, until ctx ends or
-// handle fails. A download that was handled is not given again, unless the process or
-// the server ended before that was noted.
+// now on, and gives each download to handle, one after the other. A download that was
+// handled is not given again, unless the process or the server ended before that was
+// noted.
+//
+// Run ends with the error of handle, with that of ctx, and with what asking again does
+// not mend: a wrong token (courant.Forbidden), a wrong name or kind (courant.Invalid), an
+// address where no Courant is (courant.NotFound). After other failures it asks again.
 func (c *Client) Run(ctx context.Context, handle func(context.Context, Download) error) error {
-	wait := firstWait
-	for subscribed := false; ctx.Err() == nil; {
-		if !subscribed {
-			subscribed = c.tried(c.subscribe(ctx))
+	if u, err := url.Parse(c.Server); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return courant.Errorf(courant.Invalid, "the server %q is no address: write http://127.0.0.1:8080", c.Server)
+	}
+	for wait := firstWait; ; wait = min(2*wait, mostWait) {
+		err := c.subscribe(ctx)
+		made := err == nil
+		if made {
+			err = c.follow(ctx, handle, func() { wait = firstWait })
 		}
-		var next []Download
-		if subscribed {
-			var err error
-			if next, err = c.next(ctx); err != nil {
-				subscribed = c.tried(err)
-			}
+		var own handledError
+		switch {
+		case errors.As(err, &own):
+			return own.error
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, courant.Invalid), errors.Is(err, courant.Forbidden):
+			return err
+		case errors.Is(err, courant.NotFound) && !made: // else somebody has ended it, and it is made again
+			return err
 		}
-		if !subscribed {
-			if !pause(ctx, wait/2+rand.N(wait/2)) {
-				break
-			}
-			wait = min(2*wait, mostWait)
-			continue
+		if c.Failed != nil {
+			c.Failed(err)
 		}
-		wait = firstWait
-		for _, d := range next {
-			if err := handle(ctx, d); err != nil {
-				return err
-			}
-			if !c.tried(c.acknowledge(ctx, d.Number, 0)) {
-				break // the server gives it again
-			}
+		if !pause(ctx, wait/2+rand.N(wait/2)) {
+			return ctx.Err()
 		}
 	}
-	return ctx.Err()
 }
 
-// tried says whether all went well, and tells if not.
-func (c *Client) tried(err error) bool {
-	if err != nil && c.Failed != nil && !errors.Is(err, context.Canceled) {
-		c.Failed(err)
+// follow gives downloads to handle until something fails.
+func (c *Client) follow(ctx context.Context, handle func(context.Context, Download) error, well func()) error {
+	for {
+		next, err := c.next(ctx)
+		if err != nil {
+			return err
+		}
+		well()
+		for _, d := range next {
+			if err := handle(ctx, d); err != nil {
+				return handledError{err}
+			}
+			if err := c.acknowledge(ctx, d.Number, 0); err != nil {
+				return err // the server gives it again
+			}
+		}
 	}
-	return err == nil
 }
+
+// handledError is what handle has returned.
+type handledError struct{ error }
 
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
@@ -135,7 +151,11 @@ func (c *Client) path(rest string) string {
 }
 
 func (c *Client) subscribe(ctx context.Context) error {
-	return c.do(ctx, http.MethodPut, c.path(""), map[string]any{"kinds": c.Kinds}, nil)
+	kinds := c.Kinds
+	if len(kinds) == 0 {
+		kinds = []string{"feed"}
+	}
+	return c.do(ctx, http.MethodPut, c.path(""), map[string]any{"kinds": kinds}, nil)
 }
 
 // next waits for the downloads that come next.
@@ -211,17 +231,22 @@ func (c *Client) ask(ctx context.Context, method, path string, in any) (*http.Re
 	return with.Do(req)
 }
 
-// problem is what the server complains of.
+// problem is what the server complains of. Of the kinds of error only those are given
+// that would come again.
 func problem(resp *http.Response) error {
 	p := goneError{}
-	err := json.NewDecoder(io.LimitReader(resp.Body, 1<<16)).Decode(&p)
-	switch {
-	case err != nil || p.Detail == "":
-		return fmt.Errorf("the server answered %s", resp.Status)
-	case resp.StatusCode == http.StatusGone && p.Lost > 0:
-		return &p
-	case resp.StatusCode == http.StatusNotFound:
-		return courant.Errorf(courant.NotFound, "%s", p.Detail)
+	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<16)).Decode(&p); err != nil || p.Detail == "" {
+		p.Detail = "the server answered " + strings.TrimSpace(resp.Status)
 	}
-	return fmt.Errorf("the server answered %d: %s", resp.StatusCode, p.Detail)
+	switch status := resp.StatusCode; {
+	case status == http.StatusGone && p.Lost > 0:
+		return &p
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return courant.Errorf(courant.Forbidden, "%s", p.Detail)
+	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed, status == http.StatusMisdirectedRequest:
+		return courant.Errorf(courant.NotFound, "%s", p.Detail)
+	case status == http.StatusBadRequest:
+		return courant.Errorf(courant.Invalid, "%s", p.Detail)
+	}
+	return errors.New(p.Detail)
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/api"
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/blob/memory"
@@ -243,6 +244,73 @@ func TestMistakesWithSubscriptionsAreSaid(t *testing.T) {
 		if status := d.do(c.method, c.path, c.body, &text); status != c.status || !strings.Contains(text, c.says) {
 			t.Errorf("%s %s: %d %s", c.method, c.path, status, text)
 		}
+	}
+}
+
+func TestWhatAskingAgainDoesNotMendEndsTheClient(t *testing.T) {
+	d := openDownloads(t, storetest.Memory(t))
+	elsewhere := httptest.NewServer(http.NotFoundHandler())
+	defer elsewhere.Close()
+	for says, c := range map[string]struct {
+		change func(*subscribe.Client)
+		kind   error
+	}{
+		"the token is wrong": {func(c *subscribe.Client) { c.Token = "another" }, courant.Forbidden},
+		"a token is needed":  {func(c *subscribe.Client) { c.Token = "" }, courant.Forbidden},
+		"small letters":      {func(c *subscribe.Client) { c.Name = "A/B" }, courant.Invalid},
+		"of kind":            {func(c *subscribe.Client) { c.Kinds = []string{"video"} }, courant.Invalid},
+		"404":                {func(c *subscribe.Client) { c.Server = elsewhere.URL }, courant.NotFound},
+		"is no address":      {func(c *subscribe.Client) { c.Server = "127.0.0.1:8080" }, courant.Invalid},
+	} {
+		client := d.client("me")
+		client.Failed = func(err error) { t.Errorf("%s: it was to end, and asks again after: %v", says, err) }
+		c.change(client)
+		if err := client.Run(t.Context(), nil); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", says, err)
+		}
+	}
+}
+
+func TestWhoStopsTheClientHearsOfNoFailure(t *testing.T) {
+	d := openDownloads(t, storetest.Memory(t))
+	ctx, stop := context.WithCancel(t.Context())
+	client := d.client("me")
+	client.Failed = func(err error) { t.Errorf("failed: %v", err) }
+	d.do("PUT", "/api/v1/subscriptions/me", ``, nil)
+	d.put("feed", "a")
+	if err := client.Run(ctx, func(context.Context, subscribe.Download) error {
+		stop()
+		return nil
+	}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := client.Run(ctx, nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestASubscriptionThatSomebodyEndsIsMadeAgain(t *testing.T) {
+	d := openDownloads(t, storetest.Memory(t))
+	d.do("PUT", "/api/v1/subscriptions/me", ``, nil)
+	d.put("feed", "a")
+	client := d.client("me")
+	failed := 0
+	client.Failed = func(err error) {
+		if failed++; !errors.Is(err, courant.NotFound) {
+			t.Error(err)
+		}
+		d.do("PUT", "/api/v1/subscriptions/me", ``, nil)
+		d.put("feed", "b")
+	}
+	err := client.Run(t.Context(), func(_ context.Context, got subscribe.Download) error {
+		if strings.HasSuffix(got.URL, "/b") {
+			return errEnough
+		}
+		d.do("DELETE", "/api/v1/subscriptions/me", ``, nil)
+		return nil
+	})
+	if !errors.Is(err, errEnough) || failed != 1 {
+		t.Errorf("%v after %d failures", err, failed)
 	}
 }
 
