@@ -343,6 +343,57 @@ func TestOfManySourcesEachIsToldItsFate(t *testing.T) {
 	}
 }
 
+func TestANameOfASourceIsShortPlainAndNoAddress(t *testing.T) {
+	w := open(t)
+	for name, says := range map[string]string{
+		strings.Repeat("я", 101): "more than 100 characters", "a\x1b[2Jb": "do not show", "a\nb": "do not show", "a\u202eb": "do not show", "\u00a0": "do not show",
+		"http://a.example/feed": "looks like an address", " a": "blank", "..": "is no name",
+	} {
+		text, err := json.Marshal(api.NewSource{URL: "http://b.example/feed", Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p struct{ Detail string }
+		if r := w.do("POST", "/api/v1/sources", string(text), &p); r.StatusCode != http.StatusBadRequest || !strings.Contains(p.Detail, says) || len(p.Detail) > 600 {
+			t.Errorf("%q: %s %s", name, r.Status, p.Detail)
+		}
+		var many []api.Added
+		if w.do("POST", "/api/v1/sources", "["+string(text)+"]", &many); len(many) != 1 || !strings.Contains(many[0].Error, says) {
+			t.Errorf("%q, imported: %+v", name, many)
+		}
+	}
+	for i, name := range []string{strings.Repeat("я", 100), "Новости 24/7", "产品", "a & b"} {
+		text, err := json.Marshal(api.NewSource{URL: fmt.Sprint("http://b.example/", i), Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := w.do("POST", "/api/v1/sources", string(text), nil); r.StatusCode != http.StatusCreated {
+			t.Errorf("%q: %s", name, r.Status)
+		}
+		var s api.SourceState
+		if w.do("GET", "/api/v1/sources/"+url.PathEscape(name), "", &s); s.Name != name {
+			t.Errorf("%q is found as %q", name, s.Name)
+		}
+	}
+}
+
+func TestAnAddressMeansItsOwnSourceHoweverAnotherIsNamed(t *testing.T) {
+	w := open(t)
+	w.do("POST", "/api/v1/sources", `{"url":"http://a.example/feed","name":"a"}`, nil)
+	w.do("POST", "/api/v1/sources", `{"url":"http://b.example/feed","name":"b"}`, nil)
+	w.exec(`UPDATE sources SET name = 'http://a.example/feed' WHERE name = 'b'`) // names were free once
+	path := "/api/v1/sources/" + url.PathEscape("http://a.example/feed")
+	var s api.SourceState
+	for _, ask := range [][2]string{{"GET", path}, {"POST", path + "/ask"}, {"DELETE", path}} {
+		if w.do(ask[0], ask[1], "", &s); s.URL != "http://a.example/feed" {
+			t.Errorf("%s: got %s", ask[0], s.URL)
+		}
+	}
+	if w.do("DELETE", path, "", &s); s.URL != "http://b.example/feed" {
+		t.Errorf("then the name counts: got %s", s.URL)
+	}
+}
+
 func TestPagesAreListedNewestFirstWithACursor(t *testing.T) {
 	w := open(t)
 	w.exec(`INSERT INTO sources (id, name, kind, url, host, title, trusted, added) VALUES (1, 'a', 'feed', 'http://a.example/feed', 'a.example', '', FALSE, 1)`)

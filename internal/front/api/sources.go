@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/link"
@@ -181,6 +183,9 @@ func (n NewSource) source(now time.Time) (courant.Source, error) {
 	if s.Kind == "" {
 		s.Kind = courant.KindFeed
 	}
+	if why := badName(n.Name); why != "" {
+		return s, courant.Errorf(courant.Invalid, "%s: the name %.120q %s", n.URL, n.Name, why)
+	}
 	if s.Kind != courant.KindFeed && s.Kind != courant.KindCatalog {
 		return s, courant.Errorf(courant.Invalid, "%s: sources of kind %q cannot be read yet, only those of kind feed and catalog", n.URL, n.Kind)
 	}
@@ -202,6 +207,27 @@ func (n NewSource) source(now time.Time) (courant.Source, error) {
 	rand.Read(b[:]) // never fails
 	s.URL, s.ID = url, int64(binary.BigEndian.Uint64(b[:])>>2)
 	return s, nil
+}
+
+// mostName bounds the name of a source, in characters.
+const mostName = 100
+
+// badName says what is wrong with the name that is wanted for a source, "" for nothing.
+// One that looks like an address could be taken for another source's.
+func badName(name string) string {
+	switch {
+	case utf8.RuneCountInString(name) > mostName:
+		return fmt.Sprintf("has more than %d characters", mostName)
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return "has characters that do not show"
+	case strings.Contains(name, "://"):
+		return "looks like an address"
+	case strings.TrimSpace(name) != name:
+		return "begins or ends with a blank"
+	case name == "." || name == "..":
+		return "is no name"
+	}
+	return ""
 }
 
 // freeName is the wanted name, or one made of the address that nobody has.
@@ -276,7 +302,7 @@ func onlyError(report json.RawMessage) json.RawMessage {
 	return text
 }
 
-// source gives one, by its name, its id or its address.
+// source gives one, by its name or its address.
 func (a *API) source(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	var s SourceState
 	err := a.Store.Read(r.Context(), func(q store.Reader) error {
@@ -340,13 +366,15 @@ func (a *API) Remove(ctx context.Context, name string, only func(courant.Source)
 	return s, err
 }
 
+// findSource finds a source by its name or address. What looks like an address is one,
+// even where another source is named so.
 func findSource(q store.Reader, name string) (courant.Source, error) {
-	s, err := readSource(q, sourceByName, name)
-	if store.NoRow(err) {
-		if url, bad := link.Canonical(name); bad == nil {
-			s, err = readSource(q, sourceByURL, url)
+	if url, bad := link.Canonical(name); bad == nil {
+		if s, err := readSource(q, sourceByURL, url); !store.NoRow(err) {
+			return s, err
 		}
 	}
+	s, err := readSource(q, sourceByName, name)
 	if store.NoRow(err) {
 		err = courant.Errorf(courant.NotFound, "there is no source %q; `courant source list` shows all", name)
 	}
