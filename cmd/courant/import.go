@@ -215,7 +215,7 @@ func (f *flags) showImported(i imported) error {
 	}
 	switch {
 	case i.Error != "":
-		fmt.Printf("%s: %s\n", cmp.Or(printable(i.Source), printable(i.File)), printable(i.Error))
+		fmt.Printf("%s: %s\n", cmp.Or(named(i.Source), printable(i.File)), printable(i.Error))
 	case i.Unchanged:
 		fmt.Printf("%s: unchanged, %d pages\n", i.Source, i.Pages)
 	default:
@@ -231,7 +231,7 @@ func (f *flags) showImported(i imported) error {
 		fmt.Printf("  %d wait for their pictures, which %s\n", i.Waiting, i.fetched)
 	}
 	if i.Warnings > 0 {
-		fmt.Printf("  %d warnings: courant source show %s\n", i.Warnings, i.Source)
+		fmt.Printf("  %d warnings: courant source show %s\n", i.Warnings, named(i.Source))
 	}
 	return nil
 }

@@ -176,6 +176,36 @@ func TestASourceIsAddedShownAndRemovedWithoutARunningCourant(t *testing.T) {
 	}
 }
 
+func TestWhatFailsWithOneSourceKeepsNoOtherFromBeingAdded(t *testing.T) {
+	data := t.TempDir()
+	status, out, complaint := invoke(t, "source", "add", "--data", data, "http://a.example/feed", "nonsense", "ftp://b.example/", "http://c.example/feed")
+	if status != 1 || !strings.Contains(out, "added http://a.example/feed as") || !strings.Contains(out, "added http://c.example/feed as") ||
+		!strings.Contains(out, "\nnonsense: ") || !strings.Contains(out, "\nftp://b.example/: ") || !strings.HasPrefix(complaint, "courant: 2 of 4 addresses") {
+		t.Errorf("%d, %q, %q", status, out, complaint)
+	}
+	status, out, _ = invoke(t, "source", "add", "--json", "--data", data, "nonsense", "http://d.example/feed")
+	if lines := strings.Split(out, "\n"); status != 1 || len(lines) != 3 || !strings.Contains(lines[0], `"error":"nonsense: `) || !strings.Contains(lines[1], `"url":"http://d.example/feed"`) {
+		t.Errorf("%d, %q", status, out)
+	}
+	if status, _, complaint := invoke(t, "source", "add", "--data", data, "--name", "n", "http://e.example/", "http://f.example/"); status != 2 || !strings.Contains(complaint, "--name names one source") {
+		t.Errorf("%d, %q", status, complaint)
+	}
+	if _, out, _ := invoke(t, "source", "add", "--help"); !strings.Contains(out, "--every duration ") {
+		t.Error(out)
+	}
+	if status, _, complaint := invoke(t, "source", "add", "--data", data, "--every", "5", "http://e.example/"); status != 2 || !strings.Contains(complaint, "a number and a unit") {
+		t.Errorf("%d, %q", status, complaint)
+	}
+}
+
+func TestNamesThatDoNotShowAreQuoted(t *testing.T) {
+	for name, want := range map[string]string{"a.example-feed": "a.example-feed", "Новости 24": "Новости 24", "a\tb\x1b[2J": `"a\tb\x1b[2J"`, "a\u202eb": `"a\u202eb"`, "\xff": `"\xff"`} {
+		if got := named(name); got != want {
+			t.Errorf("%q is shown as %s", name, got)
+		}
+	}
+}
+
 func TestSourcesAreImportedAndTheRefusedNamed(t *testing.T) {
 	data := t.TempDir()
 	file := write(t, "list.jsonl", `{"url":"http://a.example/feed"}`+"\n"+`{"url":"http://b.example/feed","title":"B"}`+"\n"+`{"url":"nonsense"}`+"\n")

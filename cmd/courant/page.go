@@ -25,7 +25,7 @@ func (f *flags) page() *cobra.Command {
 				return jsonline.Write(os.Stdout, p)
 			}
 			fmt.Printf("%s\n%s\n", printable(p.Title), p.URL)
-			fmt.Printf("source %s · stored %s · revision %d · %d pictures\n\n", p.Source, p.StoredAt.Format("2006-01-02 15:04:05Z"), p.Revision, len(p.Images))
+			fmt.Printf("source %s · stored %s · revision %d · %d pictures\n\n", named(p.Source), p.StoredAt.Format("2006-01-02 15:04:05Z"), p.Revision, len(p.Images))
 			fmt.Println(p.Text)
 			return nil
 		},

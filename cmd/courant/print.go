@@ -2,8 +2,11 @@ package main
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/courant-platform/courant/internal/kit/jsonline"
 )
@@ -51,4 +54,12 @@ func printable(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// named is the name of a source, quoted where it has what does not show.
+func named(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(name) {
+		return strconv.Quote(name)
+	}
+	return name
 }

@@ -93,6 +93,6 @@ func show(found *search.Found) {
 		if h.Offer != "" && !h.Available {
 			line += " · not in stock"
 		}
-		fmt.Printf("\n%s\n  %s · %s\n", line, h.URL, h.Source)
+		fmt.Printf("\n%s\n  %s · %s\n", line, printable(h.URL), named(h.Source))
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/api"
 	"github.com/courant-platform/courant/internal/kit/jsonline"
-	"github.com/courant-platform/courant/internal/kit/setting"
 )
 
 func (f *flags) source() *cobra.Command {
@@ -22,40 +21,6 @@ func (f *flags) source() *cobra.Command {
 	c.RunE = func(_ *cobra.Command, given []string) error {
 		return usageError{fmt.Errorf("write one of: source add, list, show, ask, remove, import, export")}
 	}
-	return c
-}
-
-func (f *flags) sourceAdd() *cobra.Command {
-	var n api.NewSource
-	c := &cobra.Command{
-		Use: "add URL…", Short: "Add sources",
-		Example: "  courant source add https://example.org/feed.xml", Args: args(cobra.MinimumNArgs(1)),
-		RunE: func(cmd *cobra.Command, urls []string) error {
-			r, err := f.connectToAdd(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer r.Close()
-			for _, u := range urls {
-				n.URL = u
-				var added api.Added
-				if err := r.Do(cmd.Context(), http.MethodPost, "/api/v1/sources", n, &added); err != nil {
-					return err
-				}
-				if err := f.showAdded(cmd.Context(), r, added); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-	}
-	c.Flags().StringVar(&n.Name, "name", "", "short name; made of the address unless given")
-	c.Flags().StringVar(&n.Title, "title", "", "title for people")
-	c.Flags().StringVar((*string)(&n.Kind), "kind", "feed", "what it is: feed or catalog")
-	c.Flags().TextVar(&n.Every, "every", setting.Duration(0), "a fixed interval, like 5m; it follows the source unless given")
-	c.Flags().StringVar((*string)(&n.Absence), "absence", "", `of a catalogue: "kept" keeps offers that are not in it any more, else they are withdrawn`)
-	c.Flags().BoolVar(&n.IgnoreRobots, "ignore-robots", false, "ask its address whatever robots.txt says, as its publisher allowed")
-	c.Flags().BoolVar(&n.Trusted, "trusted", false, "it may speak for addresses of every host")
 	return c
 }
 
@@ -81,7 +46,7 @@ func (f *flags) sourceList() *cobra.Command {
 			}
 			rows := [][]string{{"name", "state", "items", "checked", "url"}}
 			for _, s := range all {
-				rows = append(rows, []string{s.Name, health(s), strconv.Itoa(s.Items), short(s.Checked), printable(s.URL)})
+				rows = append(rows, []string{named(s.Name), health(s), strconv.Itoa(s.Items), short(s.Checked), printable(s.URL)})
 			}
 			return f.table(rows)
 		},
@@ -144,7 +109,7 @@ func (f *flags) sourceAsk() *cobra.Command {
 			if f.json {
 				return jsonline.Write(os.Stdout, s)
 			}
-			fmt.Printf("%s will be asked; see: courant source show %s\n", s.URL, s.Name)
+			fmt.Printf("%s will be asked; see: courant source show %s\n", printable(s.URL), named(s.Name))
 			return nil
 		},
 	}
@@ -167,7 +132,7 @@ func (f *flags) sourceRemove() *cobra.Command {
 			if f.json {
 				return jsonline.Write(os.Stdout, s)
 			}
-			fmt.Printf("removed %s, %s\n", s.Name, s.URL)
+			fmt.Printf("removed %s, %s\n", named(s.Name), printable(s.URL))
 			return nil
 		},
 	}

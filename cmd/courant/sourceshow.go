@@ -1,59 +1,12 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/url"
-	"os"
-	"time"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/app"
 	"github.com/courant-platform/courant/internal/front/api"
-	"github.com/courant-platform/courant/internal/kit/jsonline"
 )
-
-// firstLook is how long `source add` waits to say what the source gives.
-const firstLook = 15 * time.Second
-
-// showAdded says what became of a new source and, where a courant runs, what its
-// first download brought.
-func (f *flags) showAdded(ctx context.Context, r *app.Remote, added api.Added) error {
-	if f.json {
-		return jsonline.Write(os.Stdout, added)
-	}
-	s := added.Source
-	if added.Known {
-		fmt.Printf("%s is there already, as %s\n", s.URL, s.Name)
-		return nil
-	}
-	fmt.Printf("added %s as %s\n", s.URL, s.Name)
-	if !r.Running {
-		fmt.Println("It will be asked as soon as courant runs: courant run")
-		return nil
-	}
-	late := time.NewTimer(firstLook)
-	defer late.Stop()
-	for {
-		var state api.SourceState
-		if err := r.Do(ctx, http.MethodGet, "/api/v1/sources/"+url.PathEscape(s.Name), nil, &state); err != nil {
-			return err
-		}
-		if state.Read {
-			return showFirst(state)
-		}
-		select {
-		case <-late.C:
-			fmt.Printf("It has not answered yet: courant source show %s\n", s.Name)
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
-}
 
 // sourceReport is what parse says of a download.
 type sourceReport struct {
@@ -70,26 +23,11 @@ func reportOf(s api.SourceState) (r sourceReport) {
 	return r
 }
 
-func showFirst(s api.SourceState) error {
-	r := reportOf(s)
-	switch {
-	case s.Problem != "":
-		return fmt.Errorf("it was asked, and: %s", s.Problem)
-	case r.Error != "":
-		for _, l := range r.Links {
-			fmt.Printf("  it offers %s  %s\n", printable(l.URL), printable(l.Title))
-		}
-		return fmt.Errorf("what it answers is no feed: %s; take it off with: courant source remove %s", r.Error, s.Name)
-	}
-	fmt.Printf("It has %d items; %d warnings.\n", s.Items, len(r.Warnings)+r.More)
-	return nil
-}
-
 func showSource(s api.SourceState) error {
 	r := reportOf(s)
-	fmt.Printf("%s\n  url       %s\n  state     %s\n  pages     %d\n  items     %d in the last file\n", s.Name, printable(s.URL), health(s), s.Pages, s.Items)
+	fmt.Printf("%s\n  url       %s\n  state     %s\n  pages     %d\n  items     %d in the last file\n", named(s.Name), printable(s.URL), health(s), s.Pages, s.Items)
 	if s.Kind == courant.KindFile {
-		fmt.Printf("  imported  %s\n  changed   %s\n  next      never asked: courant import FILE --source %s\n", short(s.Checked), short(s.Changed), s.Name)
+		fmt.Printf("  imported  %s\n  changed   %s\n  next      never asked: courant import FILE --source %s\n", short(s.Checked), short(s.Changed), named(s.Name))
 	} else {
 		fmt.Printf("  checked   %s, answered %d\n  changed   %s\n  next      %s\n", short(s.Checked), s.Status, short(s.Changed), nextPoll(s))
 	}
@@ -142,7 +80,7 @@ func showHub(h *api.HubState) {
 func nextPoll(s api.SourceState) string {
 	switch {
 	case !s.Gone.IsZero():
-		return fmt.Sprintf("not asked any more, for it is gone since %s (courant source ask %s asks again)", short(s.Gone), s.Name)
+		return fmt.Sprintf("not asked any more, for it is gone since %s (courant source ask %s asks again)", short(s.Gone), named(s.Name))
 	case s.Why == "":
 		return short(s.Due)
 	}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/app"
+	"github.com/courant-platform/courant/internal/front/api"
+	"github.com/courant-platform/courant/internal/kit/jsonline"
+	"github.com/courant-platform/courant/internal/kit/setting"
+)
+
+func (f *flags) sourceAdd() *cobra.Command {
+	var n api.NewSource
+	c := &cobra.Command{
+		Use: "add URL…", Short: "Add sources",
+		Example: "  courant source add https://example.org/feed.xml", Args: args(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, urls []string) error {
+			if n.Name != "" && len(urls) > 1 {
+				return usageError{fmt.Errorf("--name names one source: write one address")}
+			}
+			r, err := f.connectToAdd(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			return f.addAll(cmd.Context(), r, n, urls)
+		},
+	}
+	c.Flags().StringVar(&n.Name, "name", "", "short name; made of the address unless given")
+	c.Flags().StringVar(&n.Title, "title", "", "title for people")
+	c.Flags().StringVar((*string)(&n.Kind), "kind", "feed", "what it is: feed or catalog")
+	c.Flags().Var(&duration{&n.Every}, "every", "a fixed interval, like 5m; it follows the source unless given")
+	c.Flags().StringVar((*string)(&n.Absence), "absence", "", `of a catalogue: "kept" keeps offers that are not in it any more, else they are withdrawn`)
+	c.Flags().BoolVar(&n.IgnoreRobots, "ignore-robots", false, "ask its address whatever robots.txt says, as its publisher allowed")
+	c.Flags().BoolVar(&n.Trusted, "trusted", false, "it may speak for addresses of every host")
+	return c
+}
+
+// duration is a flag like 5m.
+type duration struct{ *setting.Duration }
+
+func (d *duration) Set(text string) error { return d.UnmarshalText([]byte(text)) }
+
+func (d *duration) String() string {
+	if d.Duration == nil || *d.Duration == 0 { // pflag shows no default that is empty
+		return ""
+	}
+	return d.Duration.String()
+}
+
+func (*duration) Type() string { return "duration" }
+
+// addAll adds all before it waits for what their first downloads bring. What fails
+// with one source keeps no other from being added.
+func (f *flags) addAll(ctx context.Context, r *app.Remote, n api.NewSource, urls []string) error {
+	failed := 0
+	fail := func(err error) error {
+		if failed++; len(urls) == 1 || ctx.Err() != nil {
+			return err // the only line about it
+		}
+		if !f.json { // where it has its line
+			fmt.Println(printable(oneLine(err)))
+		}
+		return nil
+	}
+	var fresh []*courant.Source
+	for _, n.URL = range urls {
+		added := api.Added{URL: n.URL}
+		err := r.Do(ctx, http.MethodPost, "/api/v1/sources", n, &added)
+		if err == nil && added.Source != nil && !added.Known {
+			fresh = append(fresh, added.Source)
+		}
+		if err != nil {
+			added.Error = err.Error()
+		}
+		if said := f.showAdded(added); said != nil {
+			return said
+		}
+		if errors.Is(err, courant.Busy) || errors.Is(err, courant.Forbidden) {
+			return err // nor would another one be added
+		}
+		if err != nil {
+			err = fail(err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := f.showFirsts(ctx, r, fresh, fail); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d addresses were not added, or are not as they should be", failed, len(urls))
+	}
+	return nil
+}
+
+// showAdded says what became of an address; errors are for the caller to say.
+func (f *flags) showAdded(added api.Added) error {
+	switch s := added.Source; {
+	case f.json:
+		return jsonline.Write(os.Stdout, added)
+	case s == nil:
+	case added.Known:
+		fmt.Printf("%s is there already, as %s\n", printable(s.URL), named(s.Name))
+	default:
+		fmt.Printf("added %s as %s\n", printable(s.URL), named(s.Name))
+	}
+	return nil
+}
+
+// firstLook is how long `source add` waits to say what new sources give.
+const firstLook = 15 * time.Second
+
+// showFirsts says, where a courant runs, what the first download of each new source
+// brought.
+func (f *flags) showFirsts(ctx context.Context, r *app.Remote, sources []*courant.Source, fail func(error) error) error {
+	if f.json || len(sources) == 0 {
+		return nil
+	}
+	if !r.Running {
+		fmt.Println("What was added is asked as soon as courant runs: courant run")
+		return nil
+	}
+	late := time.Now().Add(firstLook)
+	for _, s := range sources {
+		state, err := firstAnswer(ctx, r, s.Name, late)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil && !state.Read:
+			fmt.Printf("%s has not answered yet: courant source show %s\n", printable(s.URL), named(s.Name))
+		case err == nil:
+			err = showFirst(state)
+		}
+		if err != nil {
+			err = fail(err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// firstAnswer waits until a source was asked and read, or it is late.
+func firstAnswer(ctx context.Context, r *app.Remote, name string, late time.Time) (state api.SourceState, err error) {
+	for {
+		err = r.Do(ctx, http.MethodGet, "/api/v1/sources/"+url.PathEscape(name), nil, &state)
+		if err != nil || state.Read || time.Now().After(late) {
+			return state, err
+		}
+		select {
+		case <-ctx.Done():
+			return state, ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+func showFirst(s api.SourceState) error {
+	r := reportOf(s)
+	switch {
+	case s.Problem != "":
+		return fmt.Errorf("%s was asked, and: %s", s.URL, s.Problem)
+	case r.Error != "":
+		for _, l := range r.Links {
+			fmt.Printf("  it offers %s  %s\n", printable(l.URL), printable(l.Title))
+		}
+		return fmt.Errorf("what %s answers is no feed: %s; take it off with: courant source remove %s", s.URL, r.Error, named(s.Name))
+	}
+	fmt.Printf("%s has %d items; %d warnings.\n", named(s.Name), s.Items, len(r.Warnings)+r.More)
+	return nil
+}
