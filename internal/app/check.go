@@ -110,15 +110,19 @@ func (c Config) exempts() ([]client.Exempt, error) {
 	return out, nil
 }
 
-// nearest is the candidate with the fewest edits from what was written.
-func nearest(written string, candidates []string) string {
-	best, least := "", 1<<30
+// meant suggests the candidate that is near to what was written, a slip or two away, and
+// says where all are shown.
+func meant(written string, candidates []string, all string) string {
+	best, least := "", 3
 	for _, c := range candidates {
-		if d := distance(written, c); d < least {
+		if d := distance(strings.ToLower(written), strings.ToLower(c)); d < least {
 			best, least = c, d
 		}
 	}
-	return best
+	if best == "" {
+		return all
+	}
+	return "did you mean " + best + "? " + all
 }
 
 // distance is Levenshtein's.

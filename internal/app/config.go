@@ -132,7 +132,7 @@ func (c *Config) read(path string, text []byte) error {
 }
 
 func unknownKey(key string) string {
-	return fmt.Sprintf("unknown key %s; did you mean %s?", key, nearest(key, keys()))
+	return fmt.Sprintf("unknown key %s; %s", key, meant(key, keys(), "`courant config` shows all"))
 }
 
 // Text is the configuration as a file, with every key and what it means.
@@ -146,6 +146,16 @@ func (c Config) Text() (string, error) {
 	}
 	text, err := toml.Marshal(shown)
 	return string(text), err
+}
+
+// Object is the configuration with the keys and values of Text, by section.
+func (c Config) Object() (map[string]any, error) {
+	text, err := c.Text()
+	if err != nil {
+		return nil, err
+	}
+	sections := map[string]any{}
+	return sections, toml.Unmarshal([]byte(text), &sections)
 }
 
 // setting is one key with its place in a Config.
@@ -192,7 +202,8 @@ func (c *Config) environment(environ []string) error {
 		}
 		k, ok := byName[name]
 		if !ok {
-			return courant.Errorf(courant.Invalid, "the environment has %s, which is no setting; did you mean %s?", name, nearest(name, names))
+			return courant.Errorf(courant.Invalid, "the environment has %s, which is no setting; %s", name,
+				meant(name, names, "`courant config` shows all: [robot] gap is COURANT_ROBOT_GAP"))
 		}
 		if err := set(k.value, value); err != nil {
 			return courant.Errorf(courant.Invalid, "%s: %w", name, err)
@@ -230,7 +241,27 @@ func set(v reflect.Value, text string) error {
 		}
 		v.SetInt(int64(n))
 	case reflect.Slice:
-		v.Set(reflect.ValueOf(strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })))
+		list, err := listOf(text)
+		if err != nil {
+			return err
+		}
+		v.Set(reflect.ValueOf(list))
 	}
 	return nil
+}
+
+// listOf reads a list as TOML writes it, or with commas or blanks between. An IPv6
+// address has brackets of its own.
+func listOf(text string) ([]string, error) {
+	text = strings.TrimSpace(text)
+	if text != "[]" && (!strings.HasPrefix(text, "[") || !strings.ContainsAny(text, `"'`)) {
+		return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }), nil
+	}
+	var file struct {
+		List []string `toml:"list"`
+	}
+	if err := toml.Unmarshal([]byte("list = "+text), &file); err != nil {
+		return nil, fmt.Errorf("%q is no list: write a,b or [\"a\", \"b\"]", text)
+	}
+	return file.List, nil
 }

@@ -34,6 +34,7 @@ func TestAMistakeInTheFileIsNamedWithItsPlace(t *testing.T) {
 	for _, c := range []struct{ text, says string }{
 		{"[robot]\ngapp = \"1s\"\n", "courant.toml:2:1: unknown key robot.gapp; did you mean robot.gap?"},
 		{"[robot]\nconection = 5\n", "did you mean robot.connections?"},
+		{"[robot]\nfoo = 5\n", "unknown key robot.foo; `courant config` shows all"},
 		{"[robot]\ngap = \"soon\"\n", "courant.toml:2:"},
 		{"[robot\n", "courant.toml:1:"},
 	} {
@@ -60,12 +61,30 @@ func TestTheEnvironmentGoesOverTheFile(t *testing.T) {
 	}
 	for variable, says := range map[string]string{
 		"COURANT_ROBOT_GAPP=1s":         "did you mean COURANT_ROBOT_GAP?",
+		"COURANT_FOO_BAR=1":             "which is no setting; `courant config` shows all",
 		"COURANT_ROBOT_GAP=soon":        "COURANT_ROBOT_GAP",
 		"COURANT_ROBOT_CONNECTIONS=few": `"few" is not a whole number`,
 		"COURANT_LOG_JSON=perhaps":      "neither true nor false",
 	} {
 		if _, err := app.Load("", []string{variable}); !errors.Is(err, courant.Invalid) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", variable, err)
+		}
+	}
+}
+
+func TestAListInTheEnvironmentIsWrittenEitherWay(t *testing.T) {
+	for text, want := range map[string]string{
+		"10.0.0.1": "10.0.0.1", "10.0.0.1,10.0.0.2": "10.0.0.1 10.0.0.2", " 10.0.0.1 10.0.0.2 ": "10.0.0.1 10.0.0.2", `["10.0.0.1"]`: "10.0.0.1",
+		`[ '10.0.0.1', "[fd00::1]:8080" ]`: "10.0.0.1 [fd00::1]:8080", "[fd00::1]:8080,[fd00::2]": "[fd00::1]:8080 [fd00::2]", "[]": "", "": "",
+	} {
+		c, err := app.Load("", []string{"COURANT_ROBOT_ALLOW_ADDRESSES=" + text})
+		if got := strings.Join(c.Robot.AllowAddresses, " "); err != nil || got != want {
+			t.Errorf("%s: %q, %v", text, got, err)
+		}
+	}
+	for text, says := range map[string]string{`["10.0.0.1"`: `is no list: write a,b or ["a", "b"]`, `["10.0.0.1", 5]`: "is no list", `["localhost"]`: "is not an address"} {
+		if _, err := app.Load("", []string{"COURANT_ROBOT_ALLOW_ADDRESSES=" + text}); !errors.Is(err, courant.Invalid) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }
@@ -140,6 +159,9 @@ func TestRolesAloneNeedABusAndAStoreThatTheyShare(t *testing.T) {
 	}
 	if err := c.Check([]string{"robbot"}); !errors.Is(err, courant.Invalid) || !strings.Contains(err.Error(), "did you mean robot?") {
 		t.Errorf("a role that there is not: %v", err)
+	}
+	if err := c.Check([]string{"bogusrole"}); !errors.Is(err, courant.Invalid) || strings.Contains(err.Error(), "did you mean") || !strings.Contains(err.Error(), "courant roles") {
+		t.Errorf("a role that is near to none: %v", err)
 	}
 	if err := c.Check([]string{"robot", "robot"}); !errors.Is(err, courant.Invalid) {
 		t.Errorf("a role twice: %v", err)

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/courant-platform/courant/internal/front/search/index"
@@ -44,6 +45,7 @@ type Platform struct {
 	ready     []func(ctx context.Context) error // what /readyz asks beyond the store
 	session   session
 	listeners []netip.AddrPort // our own, which robot must not reach
+	proxied   sync.Once        // said that there is a proxy
 	close     []func() error   // in the order of opening
 }
 
@@ -115,17 +117,25 @@ func (p *Platform) Close() error {
 
 func (p *Platform) log(role string) *slog.Logger { return p.Logger.With("role", role) }
 
-// client is robot's downloader.
+// client is robot's downloader, which websub asks hubs by.
 func (p *Platform) client() (*client.Client, error) {
 	exempts, err := p.Config.exempts()
 	if err != nil {
 		return nil, err
 	}
 	guard := &client.Guard{Allow: exempts, Own: func() []netip.AddrPort { return p.listeners }}
-	c, err := client.New(client.Config{Guard: guard, Proxy: p.Config.Robot.Proxy, UserAgent: p.Config.Robot.UserAgent,
+	return client.New(client.Config{Guard: guard, Proxy: p.Config.Robot.Proxy, UserAgent: p.Config.Robot.UserAgent,
 		Timeout: time.Duration(p.Config.Robot.Timeout)})
+}
+
+// roleClient is client for a role. The first role of a process says whose duty a proxy
+// takes over.
+func (p *Platform) roleClient(role string) (*client.Client, error) {
+	c, err := p.client()
 	if err == nil && c.Proxied() {
-		p.log("robot").Info("requests go through a proxy, which resolves names: keeping it from private addresses is its duty")
+		p.proxied.Do(func() {
+			p.log(role).Info("requests go through a proxy, which resolves names: keeping it from private addresses is its duty")
+		})
 	}
 	return c, err
 }

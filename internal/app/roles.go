@@ -68,7 +68,7 @@ func Named(names []string) ([]Role, error) {
 			return nil, courant.Errorf(courant.Invalid, "the role %s is named twice", n)
 		}
 		if !slices.Contains(known, n) {
-			return nil, courant.Errorf(courant.Invalid, "there is no role %q; did you mean %s? `courant roles` shows all", n, nearest(n, known))
+			return nil, courant.Errorf(courant.Invalid, "there is no role %q; %s", n, meant(n, known, "`courant roles` shows all"))
 		}
 	}
 	return slices.DeleteFunc(all, func(r Role) bool { return !slices.Contains(names, r.Name) }), nil
@@ -80,7 +80,7 @@ func scheduleRole(p *Platform) (unit, error) {
 }
 
 func robotRole(p *Platform) (unit, error) {
-	c, err := p.client()
+	c, err := p.roleClient("robot")
 	if err != nil {
 		return unit{}, err
 	}
@@ -90,7 +90,7 @@ func robotRole(p *Platform) (unit, error) {
 }
 
 func websubRole(p *Platform) (unit, error) {
-	c, err := p.client()
+	c, err := p.roleClient("websub")
 	if err != nil {
 		return unit{}, err
 	}
