@@ -67,7 +67,7 @@ func command() *cobra.Command {
 	p.StringVar(&f.data, "data", envOr("COURANT_DATA", "./data"), "data folder")
 	p.StringVar(&f.server, "server", os.Getenv("COURANT_SERVER"), "a running courant, http://…")
 	p.StringVar(&f.token, "token", os.Getenv("COURANT_TOKEN"), "token for --server")
-	p.BoolVar(&f.json, "json", false, "print JSON")
+	p.BoolVar(&f.json, "json", false, "print JSON, an object a line; nothing where there is nothing")
 	root.AddCommand(f.run(), f.parse(), f.fetch(), f.source(), f.host(), f.importFiles(), f.page(), f.story(), f.search(), f.zone(), f.plan(), f.roles(), f.showConfig(), f.version())
 	return root
 }

@@ -287,6 +287,34 @@ func TestTheVersionIsShownEitherWay(t *testing.T) {
 	}
 }
 
+func TestEveryCommandThatPrintsCanPrintJSON(t *testing.T) {
+	data := t.TempDir()
+	if status, out, _ := invoke(t, "source", "list", "--json", "--data", data); status != 0 || out != "" {
+		t.Errorf("no sources: %d, %q", status, out)
+	}
+	invoke(t, "source", "add", "http://a.example/feed", "--title", "News", "--data", data)
+	t.Setenv("COURANT_HTTP_ADMIN_PASSWORD", "correct horse battery")
+	for args, want := range map[string]func(map[string]any) bool{
+		"version": func(o map[string]any) bool { return o["version"] != "" && len(o) == 1 },
+		"config": func(o map[string]any) bool {
+			return o["robot"].(map[string]any)["gap"] == "500ms" && o["http"].(map[string]any)["admin_password"] == "(set)"
+		},
+		"source export": func(o map[string]any) bool {
+			return o["url"] == "http://a.example/feed" && o["title"] == "News" && o["name"] == "a.example-feed"
+		},
+	} {
+		status, out, complaint := invoke(t, append(strings.Fields(args), "--json", "--data", data)...)
+		var o map[string]any
+		if err := json.Unmarshal([]byte(out), &o); err != nil || status != 0 || strings.Count(out, "\n") != 1 || !want(o) {
+			t.Errorf("%s: %d, %v, %q, %q", args, status, err, out, complaint)
+		}
+	}
+	_, exported, _ := invoke(t, "source", "export", "--json", "--data", data)
+	if status, out, _ := invoke(t, "source", "import", write(t, "list.jsonl", exported), "--data", t.TempDir()); status != 0 || !strings.Contains(out, "1 sources added") {
+		t.Errorf("%d, %q", status, out)
+	}
+}
+
 func TestASourceOfFilesIsNeverAsked(t *testing.T) {
 	data, file := t.TempDir(), write(t, "shop.yml", `<yml_catalog><shop><name>S</name><offers></offers></shop></yml_catalog>`)
 	if status, out, complaint := invoke(t, "import", "--data", data, file); status != 0 || !strings.Contains(out, "shop: 0 read, 0 pages") {

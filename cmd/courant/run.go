@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/courant-platform/courant/internal/app"
+	"github.com/courant-platform/courant/internal/kit/jsonline"
 )
 
 func (f *flags) run() *cobra.Command {
@@ -52,11 +53,19 @@ func roleRows() [][]string {
 func (f *flags) showConfig() *cobra.Command {
 	return &cobra.Command{
 		Use: "config", Short: "Show the effective configuration, with what each key means",
+		Long:    "Show the effective configuration, as a file that --config reads. With --json it is one object of the same keys.",
 		Example: "  courant config\n  courant config --config courant.toml", Args: args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			c, err := f.load()
 			if err != nil {
 				return err
+			}
+			if f.json {
+				object, err := c.Object()
+				if err != nil {
+					return err
+				}
+				return jsonline.Write(os.Stdout, object)
 			}
 			text, err := c.Text()
 			if err != nil {
@@ -72,6 +81,11 @@ func (f *flags) version() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Show the version", Example: "  courant version", Args: args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
+			if f.json {
+				return jsonline.Write(os.Stdout, struct {
+					Version string `json:"version"`
+				}{app.Version()})
+			}
 			_, err := os.Stdout.WriteString("courant " + app.Version() + "\n")
 			return err
 		},

@@ -90,7 +90,8 @@ func (f *flags) importAll(cmd *cobra.Command, r *app.Remote, entries []opml.Entr
 
 func (f *flags) sourceExport() *cobra.Command {
 	return &cobra.Command{
-		Use: "export", Short: "Write all sources as OPML", Example: "  courant source export > sources.opml", Args: args(cobra.NoArgs),
+		Use: "export", Short: "Write all sources as OPML; with --json as JSON, an object a line, which import reads too",
+		Example: "  courant source export > sources.opml", Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var all []api.SourceState
 			if err := f.get(cmd, "/api/v1/sources", &all); err != nil {
@@ -99,6 +100,14 @@ func (f *flags) sourceExport() *cobra.Command {
 			var entries []opml.Entry
 			for _, s := range all {
 				entries = append(entries, opml.Entry{URL: s.URL, Kind: s.Kind, Name: s.Name, Title: s.Title})
+			}
+			if f.json {
+				for _, e := range entries {
+					if err := jsonline.Write(os.Stdout, e); err != nil {
+						return err
+					}
+				}
+				return nil
 			}
 			return opml.Write(os.Stdout, "Courant sources", entries)
 		},
