@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"strings"
@@ -65,27 +66,66 @@ func showHost(h api.Host) {
 	if h.Pace != "0s" {
 		fmt.Printf("  pace      a request in %s, as its limits have taught\n", h.Pace)
 	}
+	if h.CrawlDelay != "0s" {
+		fmt.Printf("  pace      a request in %s, as its robots.txt asks (Crawl-delay)\n", h.CrawlDelay)
+	}
 	if h.Next.IsZero() {
 		fmt.Println("  next      may be asked now")
 	} else {
-		fmt.Printf("  next      not before %s: %s (%d failures, %d refusals)\n", short(h.Next), printable(h.Reason), h.Failures, h.Refusals)
+		fmt.Printf("  next      not before %s: %s%s\n", short(h.Next), printable(h.Reason), setbacks(h))
 	}
-	if h.Domain != nil {
-		fmt.Printf("  domain    no host of %s before %s: %s\n", h.Domain.Name, short(h.Domain.Next), printable(h.Domain.Reason))
+	if d := h.Domain; d != nil {
+		fmt.Printf("  domain    %s before %s: %s\n", nobodyOf(d.Name), short(d.Next), printable(d.Reason))
 	}
 	for _, q := range h.Queue {
 		fmt.Printf("  queue     %d × %s, the oldest since %s\n", q.Count, q.Kind, short(q.Oldest))
 	}
 	for _, s := range h.Sources {
-		fmt.Printf("  source    %s answered %d at %s %s\n", s.Name, s.Status, short(s.Checked), printable(s.Problem))
+		fmt.Printf("  source    %s %s\n", named(s.Name), lastAnswer(s))
 	}
 	for _, a := range h.Again {
 		fmt.Printf("  again     %s at %s, after %d attempts: %s\n", printable(a.URL), short(a.Due), a.Attempts, printable(a.Problem))
 	}
-	fmt.Printf("  robots    %s, until %s\n", robotsSays(h.Robots.Status), short(h.Robots.Until))
+	fmt.Printf("  robots    %s", robotsSays(h.Robots.Status))
+	if !h.Robots.Until.IsZero() {
+		fmt.Printf(", until %s", short(h.Robots.Until))
+	}
+	fmt.Println()
 	for line := range strings.Lines(h.Robots.Text) {
 		fmt.Printf("    %s\n", printable(strings.TrimRight(line, "\r\n")))
 	}
+}
+
+// setbacks counts what has gone wrong in a row.
+func setbacks(h api.Host) string {
+	switch {
+	case h.Refusals > 0:
+		return fmt.Sprintf(" (%d failures, %d refusals)", h.Failures, h.Refusals)
+	case h.Failures > 0:
+		return fmt.Sprintf(" (%d failures)", h.Failures)
+	}
+	return ""
+}
+
+// nobodyOf is all that waits with a domain, or with an IP address.
+func nobodyOf(domain string) string {
+	if _, err := netip.ParseAddr(domain); err == nil {
+		return "no port of " + domain
+	}
+	return "no host of " + domain
+}
+
+// lastAnswer is how a source answered last.
+func lastAnswer(s api.HostSource) string {
+	switch why := printable(s.Problem); {
+	case s.Checked.IsZero():
+		return "has not answered yet"
+	case s.Status == 0:
+		return "gave no answer at " + short(s.Checked) + ": " + why
+	case why != "":
+		return fmt.Sprintf("answered %d at %s: %s", s.Status, short(s.Checked), why)
+	}
+	return fmt.Sprintf("answered %d at %s", s.Status, short(s.Checked))
 }
 
 // robotsSays is what the status of robots.txt means.

@@ -44,9 +44,9 @@ func (f *flags) sourceList() *cobra.Command {
 				fmt.Println("There are no sources yet. Add one: courant source add https://example.org/feed.xml")
 				return nil
 			}
-			rows := [][]string{{"name", "state", "items", "checked", "url"}}
+			rows := [][]string{{"name", "state", "items", "checked", "next", "url", "waits"}}
 			for _, s := range all {
-				rows = append(rows, []string{named(s.Name), health(s), strconv.Itoa(s.Items), short(s.Checked), printable(s.URL)})
+				rows = append(rows, []string{named(s.Name), health(s), strconv.Itoa(s.Items), short(s.Checked), listedNext(s), printable(s.URL), listedWait(s)})
 			}
 			return f.table(rows)
 		},
@@ -66,6 +66,27 @@ func health(s api.SourceState) string {
 		return "unreadable"
 	}
 	return "ok"
+}
+
+// listedNext is when a source is asked next.
+func listedNext(s api.SourceState) string {
+	switch {
+	case !s.Gone.IsZero() || s.Kind == courant.KindFile:
+		return "never"
+	case s.Wait == nil:
+		return short(s.Due)
+	case s.Wait.Next.IsZero():
+		return "soon"
+	}
+	return short(s.Wait.Next)
+}
+
+// listedWait is why that is not when it is due.
+func listedWait(s api.SourceState) string {
+	if s.Wait == nil {
+		return ""
+	}
+	return printable(s.Wait.Reason)
 }
 
 func short(t courant.Time) string {

@@ -29,7 +29,7 @@ func showSource(s api.SourceState) error {
 	if s.Kind == courant.KindFile {
 		fmt.Printf("  imported  %s\n  changed   %s\n  next      never asked: courant import FILE --source %s\n", short(s.Checked), short(s.Changed), named(s.Name))
 	} else {
-		fmt.Printf("  checked   %s, answered %d\n  changed   %s\n  next      %s\n", short(s.Checked), s.Status, short(s.Changed), nextPoll(s))
+		fmt.Printf("  checked   %s\n  changed   %s\n  next      %s\n", checked(s), short(s.Changed), nextPoll(s))
 	}
 	if s.Asks != "" {
 		fmt.Printf("  moved     to %s, which is asked; it becomes the source's address in a week\n", printable(s.Asks))
@@ -81,8 +81,28 @@ func nextPoll(s api.SourceState) string {
 	switch {
 	case !s.Gone.IsZero():
 		return fmt.Sprintf("not asked any more, for it is gone since %s (courant source ask %s asks again)", short(s.Gone), named(s.Name))
-	case s.Why == "":
+	case s.Wait == nil && s.Why == "":
 		return short(s.Due)
+	case s.Wait == nil:
+		return fmt.Sprintf("%s, every %s: %s", short(s.Due), s.Interval, s.Why)
 	}
-	return fmt.Sprintf("%s, every %s: %s", short(s.Due), s.Interval, s.Why)
+	when := "as soon as may be"
+	if !s.Wait.Next.IsZero() {
+		when = short(s.Wait.Next) + " at the earliest"
+	}
+	if when += ": " + printable(s.Wait.Reason); s.Why == "" {
+		return when
+	}
+	return fmt.Sprintf("%s\n  rhythm    every %s: %s", when, s.Interval, s.Why)
+}
+
+// checked is when a source was asked last, and what it answered.
+func checked(s api.SourceState) string {
+	switch {
+	case s.Checked.IsZero():
+		return "never"
+	case s.Status == 0:
+		return short(s.Checked) + ", no answer"
+	}
+	return fmt.Sprintf("%s, answered %d", short(s.Checked), s.Status)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/courant-platform/courant/internal/stage/parse"
 	"github.com/courant-platform/courant/internal/stage/robot"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
+	"github.com/courant-platform/courant/internal/stage/robot/rules"
 	"github.com/courant-platform/courant/internal/stage/schedule"
 	"github.com/courant-platform/courant/internal/stage/websub"
 )
@@ -138,5 +139,6 @@ func apiRole(p *Platform) (unit, error) {
 }
 
 func (p *Platform) api() *api.API {
-	return &api.API{Store: p.Store, Blobs: p.Blobs, Log: p.log("api"), Session: p.session.Token, Password: p.Config.HTTP.Password}
+	return &api.API{Store: p.Store, Blobs: p.Blobs, Log: p.log("api"), Session: p.session.Token, Password: p.Config.HTTP.Password,
+		CrawlDelay: func(text []byte) time.Duration { return rules.Parse(text, p.Config.Robot.UserAgent).Delay }}
 }

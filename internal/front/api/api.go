@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/bell"
@@ -28,6 +29,9 @@ type API struct {
 	Session string
 	// Password is the administrator's, for Basic authentication; "" for none.
 	Password string
+	// CrawlDelay is the time between two requests that a robots.txt asks us for; nil
+	// for none.
+	CrawlDelay func(robotsTxt []byte) time.Duration
 
 	changed bell.Bell // rings when pages change
 	fetched bell.Bell // and when something was downloaded

@@ -42,7 +42,7 @@ type world struct {
 func open(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, store: storetest.Memory(t)}
-	w.api = &api.API{Store: w.store, Log: slog.New(slog.DiscardHandler), Session: token, Password: "correct horse battery"}
+	w.api = &api.API{Store: w.store, Log: slog.New(slog.DiscardHandler), Session: token, Password: "correct horse battery", CrawlDelay: crawlDelay}
 	mux := http.NewServeMux()
 	w.api.Register(mux)
 	w.server = httptest.NewUnstartedServer(mux)

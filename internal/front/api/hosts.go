@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -23,6 +24,8 @@ type Host struct {
 	Refusals int          `json:"refusals"` // answers of 403 in a row
 	Latency  string       `json:"latency"`  // smoothed, until the header of an answer
 	Pace     string       `json:"pace"`     // between two requests, if its limits (429) have taught one
+	// CrawlDelay is the time between two requests that its robots.txt asks for.
+	CrawlDelay string `json:"crawl_delay"`
 
 	// Domain is what all hosts of its registrable domain wait for.
 	Domain *DomainWait `json:"domain,omitempty"`
@@ -82,7 +85,11 @@ func (a *API) hosts(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 		return q.Rows(func(rows store.Rows) error {
 			var h Host
 			err := h.scan(rows)
+			a.settle(&h)
 			h.Robots.Text = ""
+			if domain, ok := strings.CutPrefix(h.Origin, "*."); ok && isAddress(domain) {
+				h.Origin = domain // all ports of it
+			}
 			out = append(out, h)
 			return err
 		}, waitingHosts, a.Store.Now().UnixMilli())
@@ -93,6 +100,7 @@ func (a *API) hosts(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 func (h *Host) scan(rows interface{ Scan(...any) error }) error {
 	var until, next, latency, pace int64
 	var text []byte
+	h.CrawlDelay = "0s"
 	err := rows.Scan(&h.Origin, &text, &h.Robots.Status, &until, &next, &h.Failures, &h.Refusals, &h.Reason, &latency, &pace)
 	h.Robots.Until.Time, h.Next.Time = store.Time(until), store.Time(next)
 	h.Latency, h.Pace = (time.Duration(latency) * time.Millisecond).String(), (time.Duration(pace) * time.Millisecond).String()
@@ -104,55 +112,115 @@ func (h *Host) scan(rows interface{ Scan(...any) error }) error {
 	return err
 }
 
-// host tells what is known of one host, under http and https unless it is given
-// with its scheme.
-func (a *API) host(_ http.ResponseWriter, r *http.Request) (int, any, error) {
-	name := r.URL.Query().Get("host")
-	origins := []string{name}
-	if !strings.Contains(name, "://") {
-		origins = []string{"https://" + name, "http://" + name}
+// settle completes what a row says of a host: a wait that is over is none, and one that
+// its robots.txt asks for has that for its reason.
+func (a *API) settle(h *Host) {
+	delay := time.Duration(0)
+	if a.CrawlDelay != nil && h.Robots.Text != "" {
+		delay = a.CrawlDelay([]byte(h.Robots.Text))
 	}
-	out := []Host{}
-	for _, o := range origins {
-		canonical, err := link.Canonical(o)
-		if err != nil {
-			return 0, nil, courant.Errorf(courant.Invalid, "host: %q is no host: write example.org or https://example.org", name)
-		}
-		h := Host{Origin: link.Origin(canonical), Queue: []HostQueue{}, Sources: []HostSource{}, Again: []HostAgain{}}
-		known := false
-		err = a.Store.Read(r.Context(), func(q store.Reader) (err error) {
-			known, err = h.read(q, a.Store.Now())
-			return err
-		})
-		if err != nil {
-			return 0, nil, err
-		}
-		if known {
-			out = append(out, h)
-		}
+	h.CrawlDelay = delay.String()
+	left := h.Next.Sub(a.Store.Now())
+	switch {
+	case left <= 0:
+		h.Next, h.Reason = courant.Time{}, ""
+	case delay > 0 && left <= delay && h.Failures == 0:
+		h.Reason = "its robots.txt asks for " + delay.String() + " between two requests (Crawl-delay)"
+	case h.Reason == "":
+		h.Reason = "its pace"
 	}
-	if len(out) == 0 {
-		return 0, nil, courant.Errorf(courant.NotFound, "nothing was ever asked of %q, and nothing waits for it", name)
-	}
-	return http.StatusOK, out, nil
 }
 
-func (h *Host) read(q store.Reader, now time.Time) (known bool, err error) {
-	origin, domain := h.Origin, link.Domain(link.Host(h.Origin))
+// isAddress says whether a host is an IP address, which has no domain: its ports wait
+// together.
+func isAddress(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
+}
+
+// host tells what is known of one host: of one origin where a scheme is given, of one
+// port where that is, else of all its origins.
+func (a *API) host(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	name := r.URL.Query().Get("host")
+	out := []Host{}
+	err := a.Store.Read(r.Context(), func(q store.Reader) error {
+		out = out[:0]
+		origins, err := originsOf(q, name)
+		for _, o := range origins {
+			h := Host{Origin: o, Queue: []HostQueue{}, Sources: []HostSource{}, Again: []HostAgain{}}
+			known, err := a.readHost(q, &h)
+			if err != nil {
+				return err
+			}
+			if known {
+				out = append(out, h)
+			}
+		}
+		return err
+	})
+	if err == nil && len(out) == 0 {
+		err = courant.Errorf(courant.NotFound, "nothing was ever asked of %q, and nothing waits for it", name)
+	}
+	return http.StatusOK, out, err
+}
+
+// likeEscape takes their meaning in LIKE from characters that hosts may have.
+var likeEscape = strings.NewReplacer("!", "!!", "_", "!_", "%", "!%")
+
+// originsOf are the origins that the name of a host stands for.
+func originsOf(q store.Reader, name string) (origins []string, err error) {
+	if isAddress(name) && strings.Contains(name, ":") {
+		name = "[" + name + "]"
+	}
+	given := []string{name}
+	if !strings.Contains(name, "://") {
+		given = []string{"https://" + name, "http://" + name}
+	}
+	for _, g := range given {
+		canonical, bad := link.Canonical(g)
+		if bad != nil {
+			return nil, courant.Errorf(courant.Invalid, "host: %q is no host: write example.org or https://example.org", name)
+		}
+		origin := link.Origin(canonical)
+		if len(given) == 1 || hasPort(name) {
+			origins = append(origins, origin)
+			continue
+		}
+		err = q.Rows(func(rows store.Rows) error {
+			var o string
+			err := rows.Scan(&o)
+			origins = append(origins, o)
+			return err
+		}, originsOfHost, origin, likeEscape.Replace(origin)+":%", courant.Part(link.Domain(link.Host(origin))))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return origins, nil
+}
+
+// hasPort says whether a host is written with a port.
+func hasPort(host string) bool {
+	host, _, _ = strings.Cut(host, "/")
+	return strings.LastIndexByte(host, ':') > strings.LastIndexByte(host, ']')
+}
+
+// readHost reads what is known of an origin, and says whether that is anything.
+func (a *API) readHost(q store.Reader, h *Host) (known bool, err error) {
+	origin, domain, now := h.Origin, link.Domain(link.Host(h.Origin)), a.Store.Now()
 	err = h.scan(q.Row(readHost, origin))
 	known = err == nil
 	if err != nil && !store.NoRow(err) {
 		return false, err
 	}
+	h.Origin = origin
 	var d Host
 	if err := d.scan(q.Row(readHost, "*."+domain)); err == nil && d.Next.After(now) {
 		h.Domain = &DomainWait{Name: domain, Next: d.Next, Reason: d.Reason}
 	} else if err != nil && !store.NoRow(err) {
 		return false, err
 	}
-	if !h.Next.After(now) {
-		h.Next, h.Reason = courant.Time{}, ""
-	}
+	a.settle(h)
 	if err := q.Row(readRobot, fmt.Sprint("robot/", courant.Part(domain)), now.UnixMilli()).Scan(&h.Robot); err != nil && !store.NoRow(err) {
 		return false, err
 	}

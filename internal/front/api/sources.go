@@ -47,41 +47,6 @@ type Added struct {
 	Error  string          `json:"error,omitempty"`
 }
 
-// SourceState is a source with what was learnt about it.
-type SourceState struct {
-	courant.Source
-	Due      courant.Time    `json:"due"`
-	Interval string          `json:"interval"`
-	Why      string          `json:"why"`            // the reason of the interval
-	Asks     string          `json:"asks,omitempty"` // the address that is asked since the source has moved
-	Gone     courant.Time    `json:"gone"`           // since when the server says that it is gone, and it is not asked
-	Checked  courant.Time    `json:"checked"`
-	Changed  courant.Time    `json:"changed"`
-	Status   int             `json:"status"`
-	Failures int             `json:"failures"`
-	Problem  string          `json:"problem"`
-	Items    int             `json:"items"`
-	Reading  int             `json:"reading"` // offers read so far of a catalogue that is being read
-	Pages    int             `json:"pages"`
-	Waiting  int             `json:"waiting"` // documents and batches on their way to pages
-	ETag     string          `json:"etag"`
-	Modified string          `json:"modified"`
-	Report   json.RawMessage `json:"report"`
-	Read     bool            `json:"read"`          // the newest download has been read
-	Hub      *HubState       `json:"hub,omitempty"` // of one source, where it has one
-}
-
-// HubState is the subscription to the hub that a feed names.
-type HubState struct {
-	URL       string       `json:"url"`
-	Topic     string       `json:"topic"`
-	State     string       `json:"state"`     // wanted, pending, active, denied
-	Until     courant.Time `json:"until"`     // the end of the lease
-	Pinged    courant.Time `json:"pinged"`    // the newest ping
-	Announces bool         `json:"announces"` // it tells the news, so that the source is polled rarely
-	Problem   string       `json:"problem"`
-}
-
 // Bounds of one request that adds sources.
 const (
 	maxBody     = 16 << 20
@@ -270,58 +235,6 @@ func nameOf(url string) string {
 	}
 	name = strings.Trim(name, "-.")
 	return name[:min(len(name), 60)]
-}
-
-// sources lists all, in the order of their names.
-func (a *API) sources(_ http.ResponseWriter, r *http.Request) (int, any, error) {
-	out := []SourceState{}
-	err := a.Store.Read(r.Context(), func(q store.Reader) error {
-		return q.Rows(func(rows store.Rows) error {
-			var s SourceState
-			err := s.scan(rows)
-			s.Report = onlyError(s.Report)
-			out = append(out, s)
-			return err
-		}, listSources)
-	})
-	return http.StatusOK, out, err
-}
-
-// onlyError is what a list of sources says of a download that cannot be read.
-func onlyError(report json.RawMessage) json.RawMessage {
-	var r struct {
-		Error string `json:"error"`
-	}
-	if len(report) == 0 || json.Unmarshal(report, &r) == nil && r.Error == "" {
-		return nil
-	}
-	text, err := json.Marshal(r)
-	if err != nil {
-		return nil
-	}
-	return text
-}
-
-// source gives one, by its name or its address.
-func (a *API) source(_ http.ResponseWriter, r *http.Request) (int, any, error) {
-	var s SourceState
-	err := a.Store.Read(r.Context(), func(q store.Reader) error {
-		found, err := findSource(q, r.PathValue("name"))
-		if err != nil {
-			return err
-		}
-		if err := s.scan(q.Row(sourceState, found.ID)); err != nil {
-			return err
-		}
-		if s.Hub, err = readHub(q, &s, a.Store.Now()); err != nil {
-			return err
-		}
-		if err := q.Row(countWaiting, found.ID).Scan(&s.Waiting); err != nil {
-			return err
-		}
-		return q.Row(countPages, found.ID).Scan(&s.Pages)
-	})
-	return http.StatusOK, s, err
 }
 
 // askSource has a source asked now, also one that was gone. The host's pace holds.

@@ -1,9 +1,6 @@
 package api
 
 import (
-	"encoding/json"
-	"time"
-
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/port/store"
 )
@@ -46,7 +43,8 @@ const (
 	putPoll       = `INSERT INTO polls (source, url, origin, part, due, every) VALUES ($1, $2, $3, $4, $5, $6)`
 
 	stateColumns = `SELECT s.id, s.name, s.kind, s.url, s.title, s.trusted, s.robots, s.absence, s.added, p.url, p.gone, p.why, p.due, p.spacing, p.checked, p.changed,
-			p.status, p.failures, p.problem, p.items, p.reading, p.etag, p.modified, p.report, p.answered > 0 AND p.pending <= p.parsed
+			p.status, p.failures, p.problem, p.items, p.reading, p.etag, p.modified, p.report, p.answered > 0 AND p.pending <= p.parsed,
+			p.asked > p.answered, p.pending > p.parsed, p.part, p.led, p.moved, p.pending_url
 		FROM sources s JOIN polls p ON p.source = s.id `
 	listSources = stateColumns + `ORDER BY s.name`
 	sourceState = stateColumns + `WHERE s.id = $1`
@@ -66,8 +64,16 @@ const (
 	hostColumns  = `SELECT origin, robots, robots_status, robots_until, allowed, failures, refusals, reason, latency, pace FROM hosts WHERE `
 	readHost     = hostColumns + `origin = $1`
 	waitingHosts = hostColumns + `allowed > $1 AND reason <> '' ORDER BY allowed DESC LIMIT 1000`
-	readRobot    = `SELECT owner FROM leases WHERE name = $1 AND until >= $2`
-	readQueue    = `SELECT kind, priority, COUNT(*), MIN(wanted) FROM fetches WHERE part = $2 AND origin = $1 AND answered = 0 GROUP BY kind, priority
+	// Hosts whose sources are not asked now, for the list of all sources.
+	restingHosts = `SELECT origin, CASE WHEN allowed > $1 THEN robots END, robots_status, robots_until, allowed, failures, refusals, reason, latency, pace
+		FROM hosts WHERE allowed > $1 OR robots_status = 503 AND robots_until > $1`
+	// Origins of a host on any port.
+	originsOfHost = `SELECT origin FROM hosts WHERE origin = $1 OR origin LIKE $2 ESCAPE '!'
+		UNION SELECT origin FROM polls WHERE origin = $1 OR origin LIKE $2 ESCAPE '!'
+		UNION SELECT origin FROM fetches WHERE part = $3 AND answered = 0 AND (origin = $1 OR origin LIKE $2 ESCAPE '!') ORDER BY 1 LIMIT 100`
+	robotParts = `SELECT name FROM leases WHERE name LIKE 'robot/%' AND until >= $1`
+	readRobot  = `SELECT owner FROM leases WHERE name = $1 AND until >= $2`
+	readQueue  = `SELECT kind, priority, COUNT(*), MIN(wanted) FROM fetches WHERE part = $2 AND origin = $1 AND answered = 0 GROUP BY kind, priority
 		UNION ALL SELECT 'poll', 0, COUNT(*), MIN(asked) FROM polls WHERE origin = $1 AND asked > answered AND pending <= parsed HAVING COUNT(*) > 0
 		ORDER BY 2, 1`
 	sourcesOfHost = `SELECT COALESCE(s.name, ''), p.url, p.checked, p.status, p.failures, p.problem, p.due
@@ -104,37 +110,4 @@ func readSource(q store.Reader, query string, arg any) (s courant.Source, err er
 	err = q.Row(query, arg).Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &s.Robots, &s.Absence, &added)
 	s.Added = store.Time(added)
 	return s, err
-}
-
-// readHub reads the subscription of a source, nil if it has none.
-func readHub(q store.Reader, s *SourceState, now time.Time) (*HubState, error) {
-	h := &HubState{}
-	var until, pinged int64
-	err := q.Row(hubState, s.ID).Scan(&h.URL, &h.Topic, &h.State, &until, &pinged, &h.Problem)
-	if store.NoRow(err) {
-		return nil, nil
-	}
-	h.Until.Time, h.Pinged.Time = store.Time(until), store.Time(pinged)
-	h.Announces = h.State == "active" && h.Until.After(now) && courant.Announced(s.Changed.Time, h.Pinged.Time)
-	return h, err
-}
-
-func (s *SourceState) scan(rows interface{ Scan(...any) error }) error {
-	var added, gone, due, spacing, checked, changed int64
-	var report string
-	err := rows.Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &s.Robots, &s.Absence, &added, &s.Asks, &gone, &s.Why, &due, &spacing, &checked, &changed,
-		&s.Status, &s.Failures, &s.Problem, &s.Items, &s.Reading, &s.ETag, &s.Modified, &report, &s.Read)
-	s.Added = store.Time(added)
-	if due == never {
-		due = 0
-	}
-	if s.Gone.Time = store.Time(gone); s.Asks == s.URL {
-		s.Asks = ""
-	}
-	s.Due.Time, s.Checked.Time, s.Changed.Time = store.Time(due), store.Time(checked), store.Time(changed)
-	s.Interval = (time.Duration(spacing) * time.Millisecond).String()
-	if report != "" {
-		s.Report = json.RawMessage(report)
-	}
-	return err
 }

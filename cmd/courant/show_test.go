@@ -1,0 +1,54 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/front/api"
+)
+
+func TestASourceIsShownWithWhenItIsReallyAskedAndWhy(t *testing.T) {
+	at := func(hour int) courant.Time {
+		return courant.Time{Time: time.Date(2026, 1, 2, hour, 0, 0, 0, time.UTC)}
+	}
+	for want, s := range map[string]api.SourceState{
+		"never": {},
+		"2026-01-02 09:00:00, every 8s: it follows the source": {Due: at(9), Interval: "8s", Why: "it follows the source"},
+		"2026-01-02 11:00:00 at the earliest: the host rests\n  rhythm    every 8s: it follows the source": {
+			Due: at(9), Interval: "8s", Why: "it follows the source", Wait: &api.SourceWait{Next: at(11), Reason: "the host rests"}},
+		"as soon as may be: no robot runs": {Due: at(9), Wait: &api.SourceWait{Reason: "no robot runs"}},
+	} {
+		if got := nextPoll(s); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	for want, s := range map[string]api.SourceState{
+		"never": {}, "2026-01-02 09:00:00, no answer": {Checked: at(9)}, "2026-01-02 09:00:00, answered 304": {Checked: at(9), Status: 304},
+	} {
+		if got := checked(s); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	for want, s := range map[string]api.HostSource{
+		"has not answered yet":                             {},
+		"gave no answer at 2026-01-02 09:00:00: too slow":  {Checked: at(9), Problem: "too slow"},
+		"answered 503 at 2026-01-02 09:00:00: it is tired": {Checked: at(9), Status: 503, Problem: "it is tired"},
+		"answered 200 at 2026-01-02 09:00:00":              {Checked: at(9), Status: 200},
+	} {
+		if got := lastAnswer(s); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestOnlySetbacksThatThereAreAreCounted(t *testing.T) {
+	for want, h := range map[string]api.Host{"": {}, " (2 failures)": {Failures: 2}, " (1 failures, 3 refusals)": {Failures: 1, Refusals: 3}} {
+		if got := setbacks(h); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if got := nobodyOf("127.0.10.35") + ", " + nobodyOf("a.example"); got != "no port of 127.0.10.35, no host of a.example" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,150 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// SourceState is a source with what was learnt about it.
+type SourceState struct {
+	courant.Source
+	Due      courant.Time    `json:"due"`
+	Interval string          `json:"interval"`
+	Why      string          `json:"why"`            // the reason of the interval
+	Asks     string          `json:"asks,omitempty"` // the address that is asked since the source has moved
+	Gone     courant.Time    `json:"gone"`           // since when the server says that it is gone, and it is not asked
+	Checked  courant.Time    `json:"checked"`
+	Changed  courant.Time    `json:"changed"`
+	Status   int             `json:"status"`
+	Failures int             `json:"failures"`
+	Problem  string          `json:"problem"`
+	Items    int             `json:"items"`
+	Reading  int             `json:"reading"` // offers read so far of a catalogue that is being read
+	Pages    int             `json:"pages"`
+	Waiting  int             `json:"waiting"` // documents and batches on their way to pages
+	ETag     string          `json:"etag"`
+	Modified string          `json:"modified"`
+	Report   json.RawMessage `json:"report"`
+	Read     bool            `json:"read"`          // the newest download has been read
+	Hub      *HubState       `json:"hub,omitempty"` // of one source, where it has one
+	// Wait is there where the source is not asked when it is due.
+	Wait *SourceWait `json:"wait,omitempty"`
+
+	asking  bool   // it is to be asked, and has not answered
+	reading bool   // a download of it is being read
+	part    int    // of its host
+	led     string // where redirects lead in this ask, if to another robot's host
+	moved   string // where permanent ones lead
+	final   string // where redirects led the newest download
+}
+
+// HubState is the subscription to the hub that a feed names.
+type HubState struct {
+	URL       string       `json:"url"`
+	Topic     string       `json:"topic"`
+	State     string       `json:"state"`     // wanted, pending, active, denied
+	Until     courant.Time `json:"until"`     // the end of the lease
+	Pinged    courant.Time `json:"pinged"`    // the newest ping
+	Announces bool         `json:"announces"` // it tells the news, so that the source is polled rarely
+	Problem   string       `json:"problem"`
+}
+
+// sources lists all, in the order of their names.
+func (a *API) sources(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	out := []SourceState{}
+	err := a.Store.Read(r.Context(), func(q store.Reader) error {
+		w, err := a.allWaits(q)
+		if err != nil {
+			return err
+		}
+		return q.Rows(func(rows store.Rows) error {
+			var s SourceState
+			if err := s.scan(rows); err != nil {
+				return err
+			}
+			s.Report = onlyError(s.Report)
+			s.Wait, err = w.of(&s)
+			out = append(out, s)
+			return err
+		}, listSources)
+	})
+	return http.StatusOK, out, err
+}
+
+// onlyError is what a list of sources says of a download that cannot be read.
+func onlyError(report json.RawMessage) json.RawMessage {
+	var r struct {
+		Error string `json:"error"`
+	}
+	if len(report) == 0 || json.Unmarshal(report, &r) == nil && r.Error == "" {
+		return nil
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// source gives one, by its name or its address.
+func (a *API) source(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	var s SourceState
+	err := a.Store.Read(r.Context(), func(q store.Reader) error {
+		found, err := findSource(q, r.PathValue("name"))
+		if err != nil {
+			return err
+		}
+		if err := s.scan(q.Row(sourceState, found.ID)); err != nil {
+			return err
+		}
+		if s.Wait, err = a.oneWait(q).of(&s); err != nil {
+			return err
+		}
+		if s.Hub, err = readHub(q, &s, a.Store.Now()); err != nil {
+			return err
+		}
+		if err := q.Row(countWaiting, found.ID).Scan(&s.Waiting); err != nil {
+			return err
+		}
+		return q.Row(countPages, found.ID).Scan(&s.Pages)
+	})
+	return http.StatusOK, s, err
+}
+
+// readHub reads the subscription of a source, nil if it has none.
+func readHub(q store.Reader, s *SourceState, now time.Time) (*HubState, error) {
+	h := &HubState{}
+	var until, pinged int64
+	err := q.Row(hubState, s.ID).Scan(&h.URL, &h.Topic, &h.State, &until, &pinged, &h.Problem)
+	if store.NoRow(err) {
+		return nil, nil
+	}
+	h.Until.Time, h.Pinged.Time = store.Time(until), store.Time(pinged)
+	h.Announces = h.State == "active" && h.Until.After(now) && courant.Announced(s.Changed.Time, h.Pinged.Time)
+	return h, err
+}
+
+func (s *SourceState) scan(rows interface{ Scan(...any) error }) error {
+	var added, gone, due, spacing, checked, changed int64
+	var report string
+	err := rows.Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &s.Robots, &s.Absence, &added, &s.Asks, &gone, &s.Why, &due, &spacing, &checked, &changed,
+		&s.Status, &s.Failures, &s.Problem, &s.Items, &s.Reading, &s.ETag, &s.Modified, &report, &s.Read,
+		&s.asking, &s.reading, &s.part, &s.led, &s.moved, &s.final)
+	s.Added = store.Time(added)
+	if due == never {
+		due = 0
+	}
+	if s.Gone.Time = store.Time(gone); s.Asks == s.URL {
+		s.Asks = ""
+	}
+	s.Due.Time, s.Checked.Time, s.Changed.Time = store.Time(due), store.Time(checked), store.Time(changed)
+	s.Interval = (time.Duration(spacing) * time.Millisecond).String()
+	if report != "" {
+		s.Report = json.RawMessage(report)
+	}
+	return err
+}
