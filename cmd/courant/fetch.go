@@ -1,49 +1,75 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/app"
 	"github.com/courant-platform/courant/internal/kit/jsonline"
 )
 
 func (f *flags) fetch() *cobra.Command {
-	return &cobra.Command{
+	var now bool
+	c := &cobra.Command{
 		Use: "fetch URL…", Short: "Fetch as the robot does, and explain",
+		Long: "Fetch as the robot does, and explain. Where a courant runs, hosts that its robot leaves alone are not asked. " +
+			"The status is 1 where an address could not be fetched; what the web answers, 404 too, is an answer.",
 		Example: "  courant fetch https://example.org/feed.xml",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, urls []string) error {
-			c, err := f.load()
+			fetcher, err := f.fetcher(now)
 			if err != nil {
 				return err
 			}
+			if err := fetcher.Open(); err != nil {
+				return err
+			}
+			defer fetcher.Close()
 			failed := 0
 			for _, url := range urls {
-				t, err := app.Fetch(cmd.Context(), c, url)
-				if err != nil {
+				fetched := fetcher.Fetch(cmd.Context(), url)
+				if err := cmd.Context().Err(); err != nil {
 					return err
 				}
-				if t.Error != "" {
+				if fetched.Error != "" {
 					failed++
 				}
-				if err := f.showFetched(t); err != nil {
+				if err := f.showFetched(fetched); err != nil {
 					return err
 				}
 			}
-			if failed > 0 && !f.json {
+			if failed > 0 {
 				return fmt.Errorf("%d of %d addresses were not fetched", failed, len(urls))
 			}
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&now, "now", false, "ask now: also hosts that are left alone, and those whose robots.txt asks for a slow pace")
+	return c
 }
 
-func (f *flags) showFetched(t app.Fetched) error {
+// fetcher knows of the courant that runs, if one does.
+func (f *flags) fetcher(now bool) (*app.Fetcher, error) {
+	c, err := f.load()
+	if err != nil {
+		return nil, err
+	}
+	running, err := app.Running(f.server, f.token, f.data)
+	if err != nil && !errors.Is(err, courant.NotFound) {
+		return nil, err
+	}
+	return &app.Fetcher{Config: c, Running: running, Now: now, Waiting: func(format string, args ...any) {
+		fmt.Fprintln(os.Stderr, printable(fmt.Sprintf(format, args...)))
+	}}, nil
+}
+
+func (f *flags) showFetched(t *app.Fetched) error {
 	if f.json {
-		return jsonline.Write(os.Stdout, t)
+		return jsonline.Write(os.Stdout, *t)
 	}
 	fmt.Println(printable(t.URL))
 	for _, s := range t.Steps {

@@ -15,6 +15,7 @@ import (
 	"github.com/courant-platform/courant/internal/app"
 	"github.com/courant-platform/courant/internal/front/api"
 	"github.com/courant-platform/courant/internal/kit/jsonline"
+	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/setting"
 )
 
@@ -74,7 +75,7 @@ func (f *flags) addAll(ctx context.Context, r *app.Remote, n api.NewSource, urls
 	}
 	var fresh []*courant.Source
 	for _, n.URL = range urls {
-		added := api.Added{URL: n.URL}
+		added := api.Added{URL: link.Redact(n.URL)}
 		err := r.Do(ctx, http.MethodPost, "/api/v1/sources", n, &added)
 		if err == nil && added.Source != nil && !added.Known {
 			fresh = append(fresh, added.Source)

@@ -2,20 +2,17 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"os"
 	"time"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/charset"
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
-	"github.com/courant-platform/courant/internal/stage/robot/rules"
 )
 
 // Fetched is what `courant fetch` saw, step by step.
@@ -31,71 +28,72 @@ type Fetched struct {
 	Took     float64  `json:"seconds"` // until the header of the last answer
 	Steps    []string `json:"steps"`
 	Error    string   `json:"error"`
+
+	told string // the origin whose robots.txt was told of last
 }
 
 func (f *Fetched) say(format string, args ...any) {
 	f.Steps = append(f.Steps, fmt.Sprintf(format, args...))
 }
 
-const fetchHops = 10
+// Fetcher asks for addresses by the robot's rules and explains what it decided. What it
+// learns of a host holds for the addresses that follow.
+type Fetcher struct {
+	Config  Config
+	Running *Remote                          // the courant whose robot asks hosts too; nil if none runs
+	Now     bool                             // ask hosts that are to be left alone, too
+	Waiting func(format string, args ...any) // hears of waits that people notice
 
-// Fetch asks for an address by the robot's rules and explains what it decided.
-// What the web answers is no error; only a mistake of ours is one.
-func Fetch(ctx context.Context, c Config, address string) (Fetched, error) {
-	p := &Platform{Config: c, Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
-	robot, err := p.client()
-	if err != nil {
-		return Fetched{}, err
-	}
-	defer robot.Close()
-	f := Fetched{URL: address}
-	canonical, err := link.Canonical(address)
-	if err != nil {
-		f.Error = err.Error()
-		return f, nil
-	}
-	if canonical != address {
-		f.say("the canonical form is %s", canonical)
-	}
-	if err := f.follow(ctx, robot, c, canonical); err != nil {
-		f.Error = err.Error()
-	}
-	return f, nil
+	client *client.Client
+	guard  *client.Guard
+	hosts  map[string]*fetchHost // by origin
 }
 
-// follow asks, and goes on where redirects lead, each hop by its own host's rules.
-func (f *Fetched) follow(ctx context.Context, robot *client.Client, c Config, address string) error {
-	origin, been := "", map[string]bool{}
+// Open makes the fetcher ready.
+func (f *Fetcher) Open() (err error) {
+	f.hosts = map[string]*fetchHost{}
+	f.client, f.guard, err = (&Platform{Config: f.Config, Logger: slog.New(slog.DiscardHandler)}).client()
+	return err
+}
+
+// Close gives connections up.
+func (f *Fetcher) Close() { f.client.Close() }
+
+// Fetch asks for an address and follows redirects, each hop by the rules of its own
+// host. What the web answers is no error.
+func (f *Fetcher) Fetch(ctx context.Context, address string) *Fetched {
+	out := &Fetched{URL: link.Redact(address)}
+	canonical, err := link.Canonical(address)
+	if err == nil {
+		if canonical != address {
+			out.say("the canonical form is %s", canonical)
+		}
+		err = f.follow(ctx, out, canonical)
+	}
+	if err != nil {
+		out.Error = err.Error()
+	}
+	return out
+}
+
+const fetchHops = 10
+
+func (f *Fetcher) follow(ctx context.Context, out *Fetched, address string) error {
+	been := map[string]bool{}
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		return err
 	}
-	for range fetchHops {
-		if o := link.Origin(address); o != origin {
-			origin = o
-			if err := f.robots(ctx, robot, c, origin, address); err != nil {
-				return err
-			}
-		}
-		if err := pause(ctx, time.Duration(c.Robot.Gap)); err != nil {
+	for range fetchHops + 1 {
+		a, err := f.hop(ctx, out, address, jar)
+		if err != nil || a.Location == "" {
 			return err
-		}
-		a, err := robot.Get(ctx, client.Request{URL: address, Accept: "*/*", Max: int64(c.Robot.MaxPicture), Jar: jar})
-		if err != nil {
-			return err
-		}
-		f.Final, f.Status, f.Type, f.ETag, f.Modified, f.Took = address, a.Status, a.Type, a.ETag, a.Modified, a.Latency.Seconds()
-		f.say("%s answered %d %s after %v", address, a.Status, http.StatusText(a.Status), a.Latency.Round(time.Millisecond))
-		f.meaning(a)
-		if a.Location == "" {
-			f.body(a)
-			return nil
 		}
 		if been[address] = true; been[a.Location] && len(a.Cookies) == 0 {
-			return fmt.Errorf("redirect loop: %s leads back to itself", a.Location)
+			return fmt.Errorf("redirect loop: %s leads back to itself", link.Redact(a.Location))
 		}
 		if u, err := url.Parse(address); err == nil && len(a.Cookies) > 0 {
-			f.say("it sets %d cookies, which go along with this redirect only", len(a.Cookies))
+			out.say("it sets %d cookies, which go along with this redirect only", len(a.Cookies))
 			jar.SetCookies(u, a.Cookies)
 		}
 		address = a.Location
@@ -103,73 +101,107 @@ func (f *Fetched) follow(ctx context.Context, robot *client.Client, c Config, ad
 	return fmt.Errorf("more than %d redirects", fetchHops)
 }
 
+// hop asks one address: if the guard lets it, its host is not left alone, and its
+// robots.txt allows it.
+func (f *Fetcher) hop(ctx context.Context, out *Fetched, address string, jar http.CookieJar) (*client.Answer, error) {
+	if err := f.guards(address); err != nil {
+		return nil, err
+	}
+	h, err := f.host(ctx, out, address)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.allows(out, address, f.Config.Robot.UserAgent); err != nil {
+		return nil, err
+	}
+	if err := f.turn(ctx, out, h); err != nil {
+		return nil, err
+	}
+	r := f.Config.Robot
+	a, err := f.client.Get(ctx, client.Request{URL: address, Accept: "*/*", Max: int64(max(r.MaxFeed, r.MaxPicture)), Jar: jar})
+	h.asked(a, err)
+	if a != nil {
+		out.Final, out.Status, out.Type, out.ETag, out.Modified, out.Took = address, a.Status, a.Type, a.ETag, a.Modified, a.Latency.Seconds()
+		out.say("%s answered %s after %v", address, status(a.Status), a.Latency.Round(time.Millisecond))
+	}
+	if err != nil {
+		return nil, plain(err)
+	}
+	out.meaning(a)
+	if a.Location == "" {
+		f.body(out, a)
+	}
+	return a, nil
+}
+
+// guards refuses what the robot never asks.
+func (f *Fetcher) guards(address string) error {
+	if shown := link.Redact(address); shown != address {
+		return courant.Errorf(courant.Forbidden, "not allowed: %s: an address with a password in it is not fetched", shown)
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return courant.Errorf(courant.Invalid, "%s cannot be read as an address", address)
+	}
+	return f.guard.URL(u)
+}
+
+// status is a status with its name, if it has one.
+func status(code int) string {
+	if text := http.StatusText(code); text != "" {
+		return fmt.Sprint(code, " ", text)
+	}
+	return fmt.Sprint(code)
+}
+
 // meaning says what the robot makes of an answer beside its body.
-func (f *Fetched) meaning(a *client.Answer) {
+func (out *Fetched) meaning(a *client.Answer) {
 	if a.RetryAfter > 0 {
-		f.say("the host asks not to be asked again for %v", a.RetryAfter)
+		out.say("the host asks not to be asked again for %v", a.RetryAfter)
 	}
 	if a.Fresh > 0 {
-		f.say("it stays fresh for %v by its header: a source is not asked more often", a.Fresh)
+		out.say("it stays fresh for %v by its header: a source is not asked more often", a.Fresh)
 	}
 	switch {
 	case a.Wall != "":
-		f.say("this is the bot wall of %s: the host is left alone for an hour at least, and a source says so", a.Wall)
+		out.say("this is the bot wall of %s: the host is left alone for an hour at least, and a source says so", a.Wall)
 	case a.Status == http.StatusTooManyRequests:
-		f.say("a limit: the robot leaves all hosts of the domain alone for a while")
+		out.say("a limit: the robot leaves all hosts of the domain alone for a while")
 	case a.Status >= 500:
-		f.say("the robot leaves the host alone for half a minute, and longer each time")
+		out.say("the robot leaves the host alone for half a minute, and longer each time")
 	case a.Status == http.StatusGone:
-		f.say("a source that is gone is not asked any more")
+		out.say("a source that is gone is not asked any more")
 	case a.Location != "" && (a.Status == http.StatusMovedPermanently || a.Status == http.StatusPermanentRedirect):
-		f.say("it leads to %s for good: a source is asked there from the second time on", a.Location)
+		out.say("it leads to %s for good: a source is asked there from the second time on", link.Redact(a.Location))
 	case a.Location != "":
-		f.say("it leads to %s", a.Location)
+		out.say("it leads to %s", link.Redact(a.Location))
 	}
 }
 
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
-}
-
-// robots asks for robots.txt and says what it means for the address.
-func (f *Fetched) robots(ctx context.Context, robot *client.Client, c Config, origin, address string) error {
-	a, err := robot.Get(ctx, client.Request{URL: origin + "/robots.txt", Max: 4 * rules.MaxSize})
-	switch {
-	case errors.Is(err, courant.Forbidden), errors.Is(err, courant.NotFound):
-		return err
-	case err != nil:
-		return fmt.Errorf("robots.txt cannot be had, so that nothing may be fetched: %w", err)
-	case a.Status >= 500 || a.Status == http.StatusTooManyRequests:
-		return fmt.Errorf("robots.txt answered %d, so that nothing may be fetched", a.Status)
-	case a.Status != http.StatusOK:
-		f.say("%s/robots.txt answered %d: nothing is forbidden", origin, a.Status)
-		return nil
-	}
-	r := rules.Parse(a.Body, c.Robot.UserAgent)
-	u, err := url.Parse(address)
-	if err != nil {
-		return err
-	}
-	if !r.Allowed(u.RequestURI()) {
-		return courant.Errorf(courant.Forbidden, "robots.txt of %s forbids it to %s", origin, rules.Token(c.Robot.UserAgent))
-	}
-	f.say("robots.txt of %s allows it to %s; pace: one request in %v", origin, rules.Token(c.Robot.UserAgent), max(time.Duration(c.Robot.Gap), r.Delay))
-	return nil
-}
-
-func (f *Fetched) body(a *client.Answer) {
-	f.Bytes = len(a.Body)
+// body says what the robot would keep of an answer.
+func (f *Fetcher) body(out *Fetched, a *client.Answer) {
+	out.Bytes = len(a.Body)
 	if a.Status != http.StatusOK {
 		return
 	}
-	_, f.Charset, _ = charset.Decode(a.Body, a.Type)
-	f.say("type %s, really in %s, %d bytes unpacked", a.Type, f.Charset, f.Bytes)
-	if a.ETag != "" || a.Modified != "" {
-		f.say("validators: ETag %s, Last-Modified %s", a.ETag, a.Modified)
+	_, out.Charset, _ = charset.Decode(a.Body, a.Type)
+	kind := "no type"
+	if a.Type != "" {
+		kind = "type " + a.Type
+	}
+	out.say("%s, really in %s, %d bytes unpacked", kind, out.Charset, out.Bytes)
+	if most := f.Config.Robot.MaxFeed; int64(out.Bytes) > int64(most) {
+		text, _ := most.MarshalText() // never fails
+		out.say("a feed of this size would be refused, for robot.max_feed is %s; robot.max_catalog and max_picture are for catalogues and pictures", text)
+	}
+	switch {
+	case a.ETag != "" && a.Modified != "":
+		out.say("validators that are sent the next time: ETag %s, Last-Modified %s", a.ETag, a.Modified)
+	case a.ETag != "":
+		out.say("validator that is sent the next time: ETag %s", a.ETag)
+	case a.Modified != "":
+		out.say("validator that is sent the next time: Last-Modified %s", a.Modified)
+	default:
+		out.say("it has no validators, so that all of it is sent each time")
 	}
 }

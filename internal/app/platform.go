@@ -117,21 +117,23 @@ func (p *Platform) Close() error {
 
 func (p *Platform) log(role string) *slog.Logger { return p.Logger.With("role", role) }
 
-// client is robot's downloader, which websub asks hubs by.
-func (p *Platform) client() (*client.Client, error) {
+// client is robot's downloader, which websub asks hubs by, with the guard of its
+// addresses.
+func (p *Platform) client() (*client.Client, *client.Guard, error) {
 	exempts, err := p.Config.exempts()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	guard := &client.Guard{Allow: exempts, Own: func() []netip.AddrPort { return p.listeners }}
-	return client.New(client.Config{Guard: guard, Proxy: p.Config.Robot.Proxy, UserAgent: p.Config.Robot.UserAgent,
+	c, err := client.New(client.Config{Guard: guard, Proxy: p.Config.Robot.Proxy, UserAgent: p.Config.Robot.UserAgent,
 		Timeout: time.Duration(p.Config.Robot.Timeout)})
+	return c, guard, err
 }
 
 // roleClient is client for a role. The first role of a process says whose duty a proxy
 // takes over.
 func (p *Platform) roleClient(role string) (*client.Client, error) {
-	c, err := p.client()
+	c, _, err := p.client()
 	if err == nil && c.Proxied() {
 		p.proxied.Do(func() {
 			p.log(role).Info("requests go through a proxy, which resolves names: keeping it from private addresses is its duty")

@@ -50,9 +50,9 @@ func (r *Remote) Work(ctx context.Context, names ...string) error {
 	return r.platform.run(ctx, roles, l)
 }
 
-// Connect finds the courant to speak to: the server, else the one that holds
-// the data folder, else the folder.
-func Connect(ctx context.Context, server, token, data string, c Config) (*Remote, error) {
+// Running finds a courant that runs: the server, else the one that holds the data
+// folder. NotFound is that none does.
+func Running(server, token, data string) (*Remote, error) {
 	client := &http.Client{}
 	if server != "" {
 		u, err := url.Parse(server)
@@ -62,11 +62,17 @@ func Connect(ctx context.Context, server, token, data string, c Config) (*Remote
 		return &Remote{Running: true, base: strings.TrimSuffix(server, "/"), token: token, send: client.Do, close: func() error { return nil }}, nil
 	}
 	s, err := readSession(data)
-	if err == nil {
-		return &Remote{Running: true, base: s.Address, token: s.Token, send: client.Do, close: func() error { return nil }}, nil
-	}
-	if !errors.Is(err, courant.NotFound) {
+	if err != nil {
 		return nil, err
+	}
+	return &Remote{Running: true, base: s.Address, token: s.Token, send: client.Do, close: func() error { return nil }}, nil
+}
+
+// Connect finds the courant to speak to: one that runs, else the data folder.
+func Connect(ctx context.Context, server, token, data string, c Config) (*Remote, error) {
+	r, err := Running(server, token, data)
+	if !errors.Is(err, courant.NotFound) {
+		return r, err
 	}
 	if _, err := os.Stat(data); err != nil && c.Store.URL == "" {
 		return nil, courant.Errorf(courant.NotFound, "no courant runs on the data folder %s, and there is no such folder: start one with `courant run`, or name it with --data or --server", data)

@@ -142,7 +142,7 @@ func isAddress(host string) bool {
 // port where that is, else of all its origins.
 func (a *API) host(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	name := r.URL.Query().Get("host")
-	out := []Host{}
+	out, exact := []Host{}, strings.Contains(name, "://")
 	err := a.Store.Read(r.Context(), func(q store.Reader) error {
 		out = out[:0]
 		origins, err := originsOf(q, name)
@@ -152,7 +152,7 @@ func (a *API) host(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 			if err != nil {
 				return err
 			}
-			if known {
+			if known || exact && h.Domain != nil {
 				out = append(out, h)
 			}
 		}

@@ -112,7 +112,7 @@ func (a *API) Add(ctx context.Context, sources []NewSource) ([]Added, error) {
 }
 
 func (a *API) addOne(tx *store.Tx, n NewSource) (Added, error) {
-	added := Added{URL: n.URL}
+	added := Added{URL: link.Redact(n.URL)}
 	s, err := n.source(tx.Now())
 	if err != nil {
 		added.Error = err.Error()
@@ -149,16 +149,16 @@ func (n NewSource) source(now time.Time) (courant.Source, error) {
 		s.Kind = courant.KindFeed
 	}
 	if why := badName(n.Name); why != "" {
-		return s, courant.Errorf(courant.Invalid, "%s: the name %.120q %s", n.URL, n.Name, why)
+		return s, courant.Errorf(courant.Invalid, "%s: the name %.120q %s", link.Redact(n.URL), n.Name, why)
 	}
 	if s.Kind != courant.KindFeed && s.Kind != courant.KindCatalog {
-		return s, courant.Errorf(courant.Invalid, "%s: sources of kind %q cannot be read yet, only those of kind feed and catalog", n.URL, n.Kind)
+		return s, courant.Errorf(courant.Invalid, "%s: sources of kind %q cannot be read yet, only those of kind feed and catalog", link.Redact(n.URL), n.Kind)
 	}
 	if s.Absence != courant.AbsenceWithdraws && s.Absence != courant.AbsenceKept {
-		return s, courant.Errorf(courant.Invalid, "%s: absence is %q; write kept, or leave it out", n.URL, n.Absence)
+		return s, courant.Errorf(courant.Invalid, "%s: absence is %q; write kept, or leave it out", link.Redact(n.URL), n.Absence)
 	}
 	if n.Every != 0 && time.Duration(n.Every) < time.Second {
-		return s, courant.Errorf(courant.Invalid, "%s: an interval of %v is less than 1s", n.URL, n.Every)
+		return s, courant.Errorf(courant.Invalid, "%s: an interval of %v is less than 1s", link.Redact(n.URL), n.Every)
 	}
 	raw := strings.TrimSpace(n.URL)
 	if !strings.Contains(raw, "://") && strings.Contains(raw, ".") {
@@ -166,7 +166,7 @@ func (n NewSource) source(now time.Time) (courant.Source, error) {
 	}
 	url, err := link.Canonical(raw)
 	if err != nil {
-		return s, courant.Errorf(courant.Invalid, "%s: %w", n.URL, err)
+		return s, courant.Errorf(courant.Invalid, "%s: %w", link.Redact(n.URL), err)
 	}
 	var b [8]byte
 	rand.Read(b[:]) // never fails

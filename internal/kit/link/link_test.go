@@ -223,3 +223,14 @@ func TestBugCasesOfOtherReaders(t *testing.T) {
 		}
 	}
 }
+
+func TestAPasswordInAnAddressIsNotShown(t *testing.T) {
+	for address, want := range map[string]string{
+		"http://user:pw@a.example/x": "http://xxxxx@a.example/x", "https://token@a.example": "https://xxxxx@a.example", "http://a@b@c.example?q": "http://xxxxx@c.example?q",
+		"http://a.example/@b": "http://a.example/@b", "file:///etc/passwd": "file:///etc/passwd", "user@a.example": "user@a.example", "": "",
+	} {
+		if got := link.Redact(address); got != want {
+			t.Errorf("%s is shown as %s, want %s", address, got, want)
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package app_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/courant-platform/courant/internal/app"
+	"github.com/courant-platform/courant/internal/kit/setting"
+)
+
+// site is a small web server that notes what it is asked for.
+type site struct {
+	*httptest.Server
+	mu    sync.Mutex
+	asked []string
+}
+
+func openSite(t *testing.T, answer http.HandlerFunc) *site {
+	t.Helper()
+	s := &site{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		s.asked = append(s.asked, r.URL.Path)
+		s.mu.Unlock()
+		answer(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *site) heard() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.asked, " ")
+}
+
+func openFetcher(t *testing.T, change func(*app.Fetcher)) *app.Fetcher {
+	t.Helper()
+	f := &app.Fetcher{Config: app.Defaults()}
+	f.Config.Robot.AllowAddresses, f.Config.Robot.Gap = []string{"127.0.0.0/8"}, setting.Duration(time.Millisecond)
+	if change != nil {
+		change(f)
+	}
+	if err := f.Open(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.Close)
+	return f
+}
+
+// check fetches and compares the error with its beginning, and what was said with parts of it.
+func check(t *testing.T, f *app.Fetcher, address, failed string, says ...string) *app.Fetched {
+	t.Helper()
+	got := f.Fetch(t.Context(), address)
+	if !strings.HasPrefix(got.Error, failed) || got.Error != "" && failed == "" {
+		t.Errorf("%s: the error is %q, want %q", address, got.Error, failed)
+	}
+	all := got.URL + "\n" + strings.Join(got.Steps, "\n") + "\n" + got.Error
+	for _, want := range says {
+		if !strings.Contains(all, want) {
+			t.Errorf("%s: it does not say %q:\n%s", address, want, all)
+		}
+	}
+	if strings.Contains(all, "secret") || strings.Contains(all, "net/http") || strings.Contains(all, "Last-Modified \n") {
+		t.Errorf("%s: it says\n%s", address, all)
+	}
+	return got
+}
+
+func TestFetchTellsWhatTheRobotWouldDo(t *testing.T) {
+	s := openSite(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
+		case "/etag":
+			w.Header().Set("ETag", `"abc"`)
+		case "/modified":
+			w.Header().Set("Last-Modified", "Mon, 05 Jan 2026 00:00:00 GMT")
+		case "/large":
+			fmt.Fprint(w, strings.Repeat("x", 3000))
+		case "/within":
+			http.Redirect(w, r, "/private/1", http.StatusFound)
+		case "/file":
+			w.Header().Set("Location", "file:///etc/passwd")
+			w.WriteHeader(http.StatusFound)
+		case "/password":
+			w.Header().Set("Location", "http://user:secret@"+r.Host+"/")
+			w.WriteHeader(http.StatusFound)
+		case "/broken":
+			c, _, err := w.(http.Hijacker).Hijack()
+			if err == nil {
+				fmt.Fprint(c, "SMTP ready\r\n\r\n")
+				c.Close()
+			}
+		case "/cut":
+			panic(http.ErrAbortHandler)
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	open := func() *app.Fetcher { // each with hosts that have done nothing yet
+		return openFetcher(t, func(f *app.Fetcher) { f.Config.Robot.MaxFeed = 2 << 10 })
+	}
+	f := open()
+	check(t, f, s.URL+"/etag", "", "robots.txt of "+s.URL+" allows it to courant", "answered 200 OK", `validator that is sent the next time: ETag "abc"`)
+	check(t, f, s.URL+"/modified", "", "the next time: Last-Modified Mon, 05 Jan")
+	check(t, f, s.URL+"/none", "", "answered 404 Not Found")
+	check(t, f, s.URL+"/large", "", "a feed of this size would be refused, for robot.max_feed is 2KiB", "no validators")
+	check(t, f, s.URL+"/private/x", "robots.txt of "+s.URL+" forbids it to courant")
+	check(t, f, s.URL+"/within", "robots.txt of "+s.URL+" forbids it to courant", "it leads to "+s.URL+"/private/1")
+	check(t, f, s.URL+"/file", "not allowed: file:///etc/passwd: only http and https are fetched", "it leads to file:///etc/passwd")
+	check(t, f, s.URL+"/password", "not allowed: http://xxxxx@", "it leads to http://xxxxx@")
+	check(t, f, "http://user:secret@a.example/", "the URL holds a user name or password", "http://xxxxx@a.example/")
+	if heard := s.heard(); strings.Count(heard, "/robots.txt") != 1 || strings.Contains(heard, "private") {
+		t.Errorf("the site was asked for %s", heard)
+	}
+	check(t, open(), s.URL+"/broken", "what answers there does not speak HTTP")
+	check(t, open(), s.URL+"/cut", "the server closed the connection")
+	check(t, open(), "https"+strings.TrimPrefix(s.URL, "http")+"/", "https"+strings.TrimPrefix(s.URL, "http")+"/robots.txt cannot be had, so that nothing may be fetched: what answers there does not speak https")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	check(t, open(), "http://"+l.Addr().String()+"/", "http://"+l.Addr().String()+"/robots.txt cannot be had, so that nothing may be fetched: nothing listens there")
+}
+
+func TestFetchFollowsRedirectsOfRobotsTxt(t *testing.T) {
+	elsewhere := openSite(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "User-agent: *\nDisallow: /private\n") })
+	for to, want := range map[string]struct{ failed, says string }{
+		elsewhere.URL + "/rules.txt": {"robots.txt of ", "and leads to " + elsewhere.URL + "/rules.txt"},
+		"/robots.txt":                {"", "leads in a circle"},
+		"/hop/0":                     {"", "over more than 5 redirects: nothing is forbidden"},
+		"/hop/2":                     {"robots.txt of ", "leads to "},
+		"http://10.1.2.3/robots.txt": {"", "leads to what is not fetched, http://10.1.2.3/robots.txt: nothing is forbidden"},
+		"ftp://a.example/":           {"", "leads to what is not fetched, ftp://a.example/: nothing is forbidden"},
+	} {
+		s := openSite(t, func(w http.ResponseWriter, r *http.Request) {
+			n := 0
+			switch _, err := fmt.Sscanf(r.URL.Path, "/hop/%d", &n); {
+			case r.URL.Path == "/robots.txt":
+				w.Header().Set("Location", to)
+				w.WriteHeader(http.StatusFound)
+			case err == nil && n < 5:
+				http.Redirect(w, r, fmt.Sprint("/hop/", n+1), http.StatusMovedPermanently)
+			case err == nil:
+				fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
+			default:
+				http.NotFound(w, r)
+			}
+		})
+		check(t, openFetcher(t, nil), s.URL+"/private/1", want.failed, want.says)
+	}
+}
+
+func TestFetchKeepsThePaceThatIsAskedFor(t *testing.T) {
+	for delay, failed := range map[string]string{"1": "", "600": "%s is not to be asked before "} {
+		s := openSite(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/robots.txt" {
+				fmt.Fprint(w, "User-agent: *\nCrawl-delay: "+delay+"\n")
+			}
+		})
+		if failed != "" {
+			failed = fmt.Sprintf(failed, s.URL)
+		}
+		check(t, openFetcher(t, nil), s.URL+"/feed", failed, "between two requests (Crawl-delay)")
+		check(t, openFetcher(t, func(f *app.Fetcher) { f.Now = true }), s.URL+"/feed", "", "answered 200")
+	}
+}
+
+func TestFetchLeavesAHostAloneThatWantsIt(t *testing.T) {
+	s := openSite(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/feed" {
+			w.Header().Set("Retry-After", "3600")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	f := openFetcher(t, nil)
+	check(t, f, s.URL+"/feed", "", "answered 503 Service Unavailable")
+	check(t, f, s.URL+"/other", s.URL+" is not to be asked before ", "it answered 503 Service Unavailable with Retry-After; --now")
+	if heard := s.heard(); heard != "/robots.txt /feed" {
+		t.Errorf("the site was asked for %s", heard)
+	}
+}
+
+func TestFetchAsksNoHostThatARunningRobotLeavesAlone(t *testing.T) {
+	s := openSite(t, func(w http.ResponseWriter, _ *http.Request) {})
+	next := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	courant := openSite(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer token" || r.URL.Query().Get("host") != s.URL {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		fmt.Fprintf(w, `[{"origin":%q,"next":%q,"reason":"the server answered 503","pace":"0s"}]`, s.URL, next)
+	})
+	running := func(f *app.Fetcher) {
+		var err error
+		if f.Running, err = app.Running(courant.URL, "token", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(t, openFetcher(t, running), s.URL+"/feed", "the robot leaves "+s.URL+" alone until ", "the server answered 503; --now")
+	if heard := s.heard(); heard != "" {
+		t.Errorf("the site was asked for %s", heard)
+	}
+	check(t, openFetcher(t, func(f *app.Fetcher) { running(f); f.Now = true }), s.URL+"/feed", "", "answered 200")
+}

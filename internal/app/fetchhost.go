@@ -1,0 +1,261 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/front/api"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/stage/robot/client"
+	"github.com/courant-platform/courant/internal/stage/robot/rules"
+)
+
+// fetchHost is what a Fetcher knows of one origin.
+type fetchHost struct {
+	origin string
+	gap    time.Duration // the least time from one request to the next
+	pace   string        // the reason of gap
+	next   time.Time     // not asked before
+	why    string        // of that wait
+
+	known   bool // robots.txt was asked for
+	rules   rules.Rules
+	refusal error  // why nothing may be fetched
+	free    string // why nothing is forbidden; "" if there are rules
+}
+
+const (
+	// mostPatience is how long a person is kept waiting.
+	mostPatience = 30 * time.Second
+	// mostLatency bounds the pace by latency, as robot does.
+	mostLatency = 20 * time.Second
+	// setback is how long a host that fails is left alone the first time.
+	setback = 30 * time.Second
+	// wallWait is how long one is left alone that has a bot wall answer.
+	wallWait    = time.Hour
+	fetchRobots = 5 // redirects; RFC 9309 section 2.3.1.2
+)
+
+// place is what is known of the origin of an address.
+func (f *Fetcher) place(address string) *fetchHost {
+	if canonical, err := link.Canonical(address); err == nil {
+		address = canonical
+	}
+	origin := link.Origin(address)
+	h := f.hosts[origin]
+	if h == nil {
+		h = &fetchHost{origin: origin, gap: time.Duration(f.Config.Robot.Gap), pace: "its pace, robot.gap"}
+		f.hosts[origin] = h
+	}
+	return h
+}
+
+// host is the origin of an address with its robots.txt. The error is that nothing may
+// be fetched from it, or not now.
+func (f *Fetcher) host(ctx context.Context, out *Fetched, address string) (*fetchHost, error) {
+	h := f.place(address)
+	if h.known {
+		return h, h.refusal
+	}
+	if f.Running != nil && !f.Now {
+		if err := f.leftAlone(ctx, h); err != nil {
+			return nil, err
+		}
+	}
+	a, at, err := f.robotsOf(ctx, out, h)
+	if notNow := notNowError(""); ctx.Err() != nil || errors.As(err, &notNow) {
+		return nil, err
+	}
+	h.known = true
+	h.learn(a, at, err, f.Config.Robot.UserAgent)
+	return h, h.refusal
+}
+
+// leftAlone says that a robot that runs leaves the host alone, and takes over the pace
+// that it has learnt.
+func (f *Fetcher) leftAlone(ctx context.Context, h *fetchHost) error {
+	var hosts []api.Host
+	err := f.Running.Do(ctx, http.MethodGet, "/api/v1/host?host="+url.QueryEscape(h.origin), nil, &hosts)
+	if errors.Is(err, courant.NotFound) {
+		return nil
+	}
+	if err != nil || len(hosts) == 0 {
+		return err
+	}
+	known := hosts[0]
+	if learnt, err := time.ParseDuration(known.Pace); err == nil {
+		h.slower(learnt, "the pace that its limits have taught the robot")
+	}
+	h.rest(known.Next.Time, known.Reason)
+	if d := known.Domain; d != nil {
+		h.rest(d.Next.Time, d.Reason)
+	}
+	if known.Robots.Status == http.StatusServiceUnavailable {
+		h.rest(known.Robots.Until.Time, "its robots.txt cannot be had, so that nothing may be fetched")
+	}
+	return h.tooLong("the robot leaves %s alone until %s: %s")
+}
+
+// slower has the host asked more rarely.
+func (h *fetchHost) slower(gap time.Duration, why string) {
+	if gap > h.gap {
+		h.gap, h.pace = gap, why
+	}
+}
+
+// rest has the host left alone.
+func (h *fetchHost) rest(until time.Time, why string) {
+	if until.After(h.next) {
+		h.next, h.why = until, why
+	}
+}
+
+// notNowError is that a host is not to be asked yet.
+type notNowError string
+
+func (e notNowError) Error() string { return string(e) }
+
+// tooLong refuses to wait for a host longer than people do. The format names host, time
+// and reason.
+func (h *fetchHost) tooLong(format string) error {
+	if time.Until(h.next) <= mostPatience {
+		return nil
+	}
+	return notNowError(fmt.Sprintf(format+"; --now asks it all the same", h.origin, h.next.UTC().Format("2006-01-02 15:04:05"), h.why))
+}
+
+// turn waits until the host may be asked. With Now it waits for its gap alone.
+func (f *Fetcher) turn(ctx context.Context, out *Fetched, h *fetchHost) error {
+	next := h.next
+	if !f.Now {
+		if err := h.tooLong("%s is not to be asked before %s: %s"); err != nil {
+			return err
+		}
+	} else if soon := time.Now().Add(time.Duration(f.Config.Robot.Gap)); next.After(soon) {
+		next = soon
+	}
+	wait := time.Until(next)
+	if wait <= 0 {
+		return nil
+	}
+	out.say("it waited %v for %s: %s", wait.Round(time.Millisecond), h.origin, h.why)
+	if wait >= 2*time.Second && f.Waiting != nil {
+		f.Waiting("waiting %v for %s: %s", wait.Round(time.Second), h.origin, h.why)
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(wait):
+		return nil
+	}
+}
+
+// asked takes an answer into account for the time of the next request.
+func (h *fetchHost) asked(a *client.Answer, err error) {
+	now := time.Now()
+	if a == nil {
+		if err != nil && !errors.Is(err, courant.Forbidden) {
+			h.next, h.why = now.Add(setback), "it did not answer"
+		}
+		return
+	}
+	h.next, h.why = now.Add(h.gap-a.Latency), h.pace
+	h.rest(now.Add(min(2*a.Latency, mostLatency)-a.Latency), "its pace, twice the time that it takes to answer")
+	answered := "it answered " + status(a.Status)
+	switch {
+	case a.Wall != "":
+		h.rest(now.Add(wallWait), answered+" by the bot wall of "+a.Wall)
+	case a.Status >= 500, a.Status == http.StatusTooManyRequests:
+		h.rest(now.Add(setback), answered)
+	}
+	h.rest(now.Add(a.RetryAfter), answered+" with Retry-After")
+}
+
+// robotsOf asks for the robots.txt of a host, over a few redirects, and says where it
+// was found.
+func (f *Fetcher) robotsOf(ctx context.Context, out *Fetched, h *fetchHost) (a *client.Answer, at string, err error) {
+	at = h.origin + "/robots.txt"
+	been := map[string]bool{}
+	for n := 0; ; n++ {
+		if err := f.turn(ctx, out, f.place(at)); err != nil {
+			return nil, at, err
+		}
+		a, err = f.client.Get(ctx, client.Request{URL: at, Max: 4 * rules.MaxSize, Accept: "text/plain, */*;q=0.1"})
+		f.place(at).asked(a, err)
+		if err != nil || a.Location == "" {
+			return a, at, err
+		}
+		to := link.Redact(a.Location)
+		out.say("%s answered %s and leads to %s", at, status(a.Status), to)
+		been[at] = true
+		switch bad := f.guards(a.Location); {
+		case been[a.Location]:
+			return nil, at, nowhere("%s/robots.txt leads in a circle, at %s: nothing is forbidden", h.origin, to)
+		case n == fetchRobots:
+			return nil, at, nowhere("%s/robots.txt leads over more than %d redirects: nothing is forbidden", h.origin, fetchRobots)
+		case bad != nil:
+			return nil, at, nowhere("%s/robots.txt leads to what is not fetched, %s: nothing is forbidden", h.origin, to)
+		}
+		at = a.Location
+	}
+}
+
+// nowhereError is that a robots.txt is led to no file.
+type nowhereError string
+
+func (e nowhereError) Error() string { return string(e) }
+
+func nowhere(format string, args ...any) error { return nowhereError(fmt.Sprintf(format, args...)) }
+
+// learn takes over what was found as robots.txt.
+func (h *fetchHost) learn(a *client.Answer, at string, err error, agent string) {
+	own := at == h.origin+"/robots.txt"
+	var nowhere nowhereError
+	switch {
+	case errors.As(err, &nowhere):
+		h.free = string(nowhere)
+	case own && (errors.Is(err, courant.Forbidden) || errors.Is(err, courant.NotFound)):
+		h.refusal = err // the address itself may not be asked, or is nowhere
+	case errors.Is(err, courant.Forbidden), errors.Is(err, courant.NotFound):
+		h.free = fmt.Sprintf("%s/robots.txt leads to %s, which cannot be: %v: nothing is forbidden", h.origin, at, err)
+	case err != nil:
+		h.refusal = fmt.Errorf("%s cannot be had, so that nothing may be fetched: %w", at, plain(err))
+	case a.Status >= 500 || a.Status == http.StatusTooManyRequests:
+		h.refusal = fmt.Errorf("%s answered %s, so that nothing may be fetched", at, status(a.Status))
+	case a.Status != http.StatusOK:
+		h.free = fmt.Sprintf("%s answered %s: nothing is forbidden", at, status(a.Status))
+	default:
+		h.rules = rules.Parse(a.Body, agent)
+		h.slower(h.rules.Delay, fmt.Sprintf("its robots.txt asks for %v between two requests (Crawl-delay)", h.rules.Delay))
+		h.rest(time.Now().Add(h.gap-a.Latency), h.pace)
+	}
+}
+
+// allows says what robots.txt means for an address.
+func (h *fetchHost) allows(out *Fetched, address, agent string) error {
+	again := out.told == h.origin
+	out.told = h.origin
+	if h.free != "" && !again {
+		out.say("%s", h.free)
+	}
+	if h.free != "" {
+		return nil
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return err
+	}
+	if !h.rules.Allowed(u.RequestURI()) {
+		return courant.Errorf(courant.Forbidden, "robots.txt of %s forbids it to %s", h.origin, rules.Token(agent))
+	}
+	if again {
+		return nil
+	}
+	out.say("robots.txt of %s allows it to %s; pace: one request in %v", h.origin, rules.Token(agent), h.gap)
+	return nil
+}

@@ -1,0 +1,57 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/courant-platform/courant"
+)
+
+// plain says in words what the libraries below say of a request that failed.
+func plain(err error) error {
+	var record tls.RecordHeaderError
+	var certificate *tls.CertificateVerificationError
+	var timeout net.Error
+	var dns *net.DNSError
+	text := err.Error()
+	switch {
+	case errors.Is(err, courant.Forbidden), errors.Is(err, courant.Invalid), errors.Is(err, courant.NotFound), errors.Is(err, courant.Busy),
+		errors.Is(err, context.Canceled):
+		return err
+	case errors.Is(err, syscall.ECONNREFUSED):
+		text = "nothing listens there: the connection is refused"
+	case errors.As(err, &certificate), errors.As(err, new(x509.UnknownAuthorityError)), errors.As(err, new(x509.HostnameError)):
+		text = "the certificate of the host does not hold: " + after(text, "x509: ")
+	case errors.As(err, &record), strings.Contains(text, "server gave HTTP response to HTTPS client"):
+		text = "what answers there does not speak https"
+	case strings.Contains(text, "tls: "):
+		text = "no https connection comes about: " + after(text, "tls: ")
+	case strings.Contains(text, "malformed"), strings.Contains(text, "HTTP/1.x transport connection broken"):
+		text = "what answers there does not speak HTTP"
+	case strings.Contains(text, "headers exceeded"):
+		text = "the header of the answer is too large"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		text = "the server closed the connection before its answer was whole"
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		text = "there is no way to the host"
+	case errors.As(err, &dns):
+		text = "the name of the host cannot be looked up"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		text = "no answer in time"
+	}
+	return errors.New(text)
+}
+
+// after is what follows a mark, or the whole text.
+func after(text, mark string) string {
+	if _, rest, ok := strings.Cut(text, mark); ok {
+		return rest
+	}
+	return text
+}
