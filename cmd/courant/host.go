@@ -100,9 +100,9 @@ func showHost(h api.Host) {
 func setbacks(h api.Host) string {
 	switch {
 	case h.Refusals > 0:
-		return fmt.Sprintf(" (%d failures, %d refusals)", h.Failures, h.Refusals)
+		return fmt.Sprintf(" (%s, %s)", count(h.Failures, "failure"), count(h.Refusals, "refusal"))
 	case h.Failures > 0:
-		return fmt.Sprintf(" (%d failures)", h.Failures)
+		return fmt.Sprintf(" (%s)", count(h.Failures, "failure"))
 	}
 	return ""
 }

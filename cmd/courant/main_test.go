@@ -180,7 +180,7 @@ func TestWhatFailsWithOneSourceKeepsNoOtherFromBeingAdded(t *testing.T) {
 	data := t.TempDir()
 	status, out, complaint := invoke(t, "source", "add", "--data", data, "http://a.example/feed", "nonsense", "ftp://b.example/", "http://c.example/feed")
 	if status != 1 || !strings.Contains(out, "added http://a.example/feed as") || !strings.Contains(out, "added http://c.example/feed as") ||
-		!strings.Contains(out, "\nnonsense: ") || !strings.Contains(out, "\nftp://b.example/: ") || !strings.HasPrefix(complaint, "courant: 2 of 4 addresses") {
+		!strings.Contains(out, "\nnonsense: ") || !strings.Contains(out, "\nftp://b.example/: ") || !strings.HasPrefix(complaint, "courant: 2 of 4 sources") {
 		t.Errorf("%d, %q, %q", status, out, complaint)
 	}
 	status, out, _ = invoke(t, "source", "add", "--json", "--data", data, "nonsense", "http://d.example/feed")

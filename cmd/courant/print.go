@@ -63,3 +63,11 @@ func named(name string) string {
 	}
 	return name
 }
+
+// count is a number of things.
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}

@@ -43,7 +43,7 @@ func TestASourceIsShownWithWhenItIsReallyAskedAndWhy(t *testing.T) {
 }
 
 func TestOnlySetbacksThatThereAreAreCounted(t *testing.T) {
-	for want, h := range map[string]api.Host{"": {}, " (2 failures)": {Failures: 2}, " (1 failures, 3 refusals)": {Failures: 1, Refusals: 3}} {
+	for want, h := range map[string]api.Host{"": {}, " (2 failures)": {Failures: 2}, " (1 failure, 3 refusals)": {Failures: 1, Refusals: 3}} {
 		if got := setbacks(h); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

@@ -100,7 +100,7 @@ func (f *flags) addAll(ctx context.Context, r *app.Remote, n api.NewSource, urls
 		return err
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d of %d addresses were not added, or are not as they should be", failed, len(urls))
+		return fmt.Errorf("%d of %d sources could not be added, or not be read", failed, len(urls))
 	}
 	return nil
 }
@@ -179,6 +179,6 @@ func showFirst(s api.SourceState) error {
 		}
 		return fmt.Errorf("what %s answers is no feed: %s; take it off with: courant source remove %s", s.URL, r.Error, named(s.Name))
 	}
-	fmt.Printf("%s has %d items; %d warnings.\n", named(s.Name), s.Items, len(r.Warnings)+r.More)
+	fmt.Printf("%s has %s; %s.\n", named(s.Name), count(s.Items, "item"), count(len(r.Warnings)+r.More, "warning"))
 	return nil
 }

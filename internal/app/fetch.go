@@ -12,6 +12,7 @@ import (
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/charset"
 	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
 )
 
@@ -157,16 +158,18 @@ func status(code int) string {
 // meaning says what the robot makes of an answer beside its body.
 func (out *Fetched) meaning(a *client.Answer) {
 	if a.RetryAfter > 0 {
-		out.say("the host asks not to be asked again for %v", a.RetryAfter)
+		out.say("the host asks not to be asked again for %v", setting.Duration(a.RetryAfter))
 	}
 	if a.Fresh > 0 {
-		out.say("it stays fresh for %v by its header: a source is not asked more often", a.Fresh)
+		out.say("it stays fresh for %v by its header: a source is not asked more often", setting.Duration(a.Fresh))
 	}
 	switch {
 	case a.Wall != "":
 		out.say("this is the bot wall of %s: the host is left alone for an hour at least, and a source says so", a.Wall)
 	case a.Status == http.StatusTooManyRequests:
 		out.say("a limit: the robot leaves all hosts of the domain alone for a while")
+	case a.Status >= 500 && a.RetryAfter > setback:
+		out.say("the robot leaves the host alone for that long")
 	case a.Status >= 500:
 		out.say("the robot leaves the host alone for half a minute, and longer each time")
 	case a.Status == http.StatusGone:

@@ -182,7 +182,7 @@ func TestFetchLeavesAHostAloneThatWantsIt(t *testing.T) {
 		}
 	})
 	f := openFetcher(t, nil)
-	check(t, f, s.URL+"/feed", "", "answered 503 Service Unavailable")
+	check(t, f, s.URL+"/feed", "", "answered 503 Service Unavailable", "not to be asked again for 1h", "alone for that long")
 	check(t, f, s.URL+"/other", s.URL+" is not to be asked before ", "it answered 503 Service Unavailable with Retry-After; --now")
 	if heard := s.heard(); heard != "/robots.txt /feed" {
 		t.Errorf("the site was asked for %s", heard)

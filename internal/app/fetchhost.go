@@ -11,6 +11,7 @@ import (
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/api"
 	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
 	"github.com/courant-platform/courant/internal/stage/robot/rules"
 )
@@ -231,7 +232,7 @@ func (h *fetchHost) learn(a *client.Answer, at string, err error, agent string) 
 		h.free = fmt.Sprintf("%s answered %s: nothing is forbidden", at, status(a.Status))
 	default:
 		h.rules = rules.Parse(a.Body, agent)
-		h.slower(h.rules.Delay, fmt.Sprintf("its robots.txt asks for %v between two requests (Crawl-delay)", h.rules.Delay))
+		h.slower(h.rules.Delay, fmt.Sprintf("its robots.txt asks for %v between two requests (Crawl-delay)", setting.Duration(h.rules.Delay)))
 		h.rest(time.Now().Add(h.gap-a.Latency), h.pace)
 	}
 }
@@ -256,6 +257,6 @@ func (h *fetchHost) allows(out *Fetched, address, agent string) error {
 	if again {
 		return nil
 	}
-	out.say("robots.txt of %s allows it to %s; pace: one request in %v", h.origin, rules.Token(agent), h.gap)
+	out.say("robots.txt of %s allows it to %s; pace: one request in %v", h.origin, rules.Token(agent), setting.Duration(h.gap))
 	return nil
 }

@@ -86,7 +86,7 @@ func TestTheCommandsOfTheReadme(t *testing.T) {
 		{"source add http://news.test/feed.xml", 0, []string{"added http://news.test/feed.xml as news.test-feed", "2 items"}},
 		{"source add http://news.test/feed.xml", 0, []string{"is there already, as news.test-feed"}},
 		{"source add http://news.test/", 1, []string{"http://news.test/feed.xml", "All news", "no feed"}},
-		{"source add http://dead.test/ http://dead.test/2", 1, []string{"http://dead.test/ was asked", "http://dead.test/2 was asked", "2 of 2 addresses"}},
+		{"source add http://dead.test/ http://dead.test/2", 1, []string{"http://dead.test/ was asked", "http://dead.test/2 was asked", "2 of 2 sources"}},
 		{"source remove dead.test-2", 0, nil},
 		{"source import " + list, 0, []string{"1 sources added, 1 known already, 0 refused"}},
 		{"source list", 0, []string{"news.test-feed", "other.test-feed", "dead.test", "unreadable", "failing"}},

@@ -10,6 +10,7 @@ import (
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/pack"
+	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
@@ -125,7 +126,7 @@ func (a *API) settle(h *Host) {
 	case left <= 0:
 		h.Next, h.Reason = courant.Time{}, ""
 	case delay > 0 && left <= delay && h.Failures == 0:
-		h.Reason = "its robots.txt asks for " + delay.String() + " between two requests (Crawl-delay)"
+		h.Reason = "its robots.txt asks for " + setting.Duration(delay).String() + " between two requests (Crawl-delay)"
 	case h.Reason == "":
 		h.Reason = "its pace"
 	}

@@ -100,7 +100,7 @@ func (w *waits) of(s *SourceState) (*SourceWait, error) {
 	case !runs:
 		return &SourceWait{Reason: "no robot runs: courant run"}, nil
 	case s.asking:
-		return &SourceWait{Reason: "it waits for its turn at " + link.Origin(s.asked())}, nil
+		return &SourceWait{Reason: "it waits for its turn at " + link.Origin(s.asked()) + ", or at a host that it is redirected to"}, nil
 	case s.Checked.IsZero():
 		return &SourceWait{Reason: "it was not asked yet, and is about to be"}, nil
 	}

@@ -60,7 +60,7 @@ func waitCases() map[string]waitCase {
 		}, 0, ""},
 		"a Crawl-delay": {func(w *world) {
 			w.rest("http://www.a.example", "", 9*time.Minute, "User-agent: *\nCrawl-delay: 600\n", 200, time.Hour, 0)
-		}, 9 * time.Minute, "its robots.txt asks for 10m0s between two requests (Crawl-delay)"},
+		}, 9 * time.Minute, "its robots.txt asks for 10m between two requests (Crawl-delay)"},
 		"robots.txt cannot be had": {func(w *world) {
 			w.rest("http://www.a.example", "", 0, "", 503, 8*time.Minute, 0)
 		}, 8 * time.Minute, "robots.txt of http://www.a.example cannot be had"},
