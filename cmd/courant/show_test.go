@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -50,5 +51,21 @@ func TestOnlySetbacksThatThereAreAreCounted(t *testing.T) {
 	}
 	if got := nobodyOf("127.0.10.35") + ", " + nobodyOf("a.example"); got != "no port of 127.0.10.35, no host of a.example" {
 		t.Error(got)
+	}
+}
+
+func TestAnAddressThatCannotBeFetchedIsAFailureEitherWay(t *testing.T) {
+	data := t.TempDir()
+	for _, form := range []string{"--json=false", "--json"} {
+		status, out, complaint := invoke(t, "fetch", form, "--data", data, "nonsense", "http://user:secret@a.example/", "http://127.0.0.1/")
+		if status != 1 || complaint != "courant: 3 of 3 addresses were not fetched\n" || strings.Contains(out, "secret") || !strings.Contains(out, "is not a public one") {
+			t.Errorf("%s: %d, %q, %q", form, status, out, complaint)
+		}
+		if form == "--json" && strings.Count(out, "\n") != 3 {
+			t.Errorf("printed %q", out)
+		}
+	}
+	if status, _, complaint := invoke(t, "fetch", "--server", "http://127.0.0.1:1", "http://127.0.0.1/"); status != 1 || !strings.Contains(complaint, "1 of 1") {
+		t.Errorf("%d, %q", status, complaint)
 	}
 }

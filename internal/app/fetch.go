@@ -178,6 +178,8 @@ func (out *Fetched) meaning(a *client.Answer) {
 		out.say("it leads to %s for good: a source is asked there from the second time on", link.Redact(a.Location))
 	case a.Location != "":
 		out.say("it leads to %s", link.Redact(a.Location))
+	case a.Status/100 == 3 && a.Status != http.StatusNotModified:
+		out.say("it is a redirect that names no address")
 	}
 }
 

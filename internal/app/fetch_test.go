@@ -73,37 +73,45 @@ func check(t *testing.T, f *app.Fetcher, address, failed string, says ...string)
 	return got
 }
 
-func TestFetchTellsWhatTheRobotWouldDo(t *testing.T) {
-	s := openSite(t, func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/robots.txt":
-			fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
-		case "/etag":
-			w.Header().Set("ETag", `"abc"`)
-		case "/modified":
-			w.Header().Set("Last-Modified", "Mon, 05 Jan 2026 00:00:00 GMT")
-		case "/large":
-			fmt.Fprint(w, strings.Repeat("x", 3000))
-		case "/within":
-			http.Redirect(w, r, "/private/1", http.StatusFound)
-		case "/file":
-			w.Header().Set("Location", "file:///etc/passwd")
-			w.WriteHeader(http.StatusFound)
-		case "/password":
-			w.Header().Set("Location", "http://user:secret@"+r.Host+"/")
-			w.WriteHeader(http.StatusFound)
-		case "/broken":
-			c, _, err := w.(http.Hijacker).Hijack()
-			if err == nil {
-				fmt.Fprint(c, "SMTP ready\r\n\r\n")
-				c.Close()
-			}
-		case "/cut":
-			panic(http.ErrAbortHandler)
-		default:
-			http.NotFound(w, r)
+// varied answers each path in a way of its own.
+func varied(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/robots.txt":
+		fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
+	case "/etag":
+		w.Header().Set("ETag", `"abc"`)
+	case "/modified":
+		w.Header().Set("Last-Modified", "Mon, 05 Jan 2026 00:00:00 GMT")
+	case "/large":
+		fmt.Fprint(w, strings.Repeat("x", 3000))
+	case "/within":
+		http.Redirect(w, r, "/private/1", http.StatusFound)
+	case "/file":
+		w.Header().Set("Location", "file:///etc/passwd")
+		w.WriteHeader(http.StatusFound)
+	case "/nowhere":
+		w.Header().Set("Location", "http://[::1")
+		w.WriteHeader(http.StatusFound)
+	case "/circle", "/ring":
+		http.Redirect(w, r, map[string]string{"/circle": "/ring", "/ring": "/circle"}[r.URL.Path], http.StatusFound)
+	case "/password":
+		w.Header().Set("Location", "http://user:secret@"+r.Host+"/")
+		w.WriteHeader(http.StatusFound)
+	case "/broken":
+		c, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			fmt.Fprint(c, "SMTP ready\r\n\r\n")
+			c.Close()
 		}
-	})
+	case "/cut":
+		panic(http.ErrAbortHandler)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func TestFetchTellsWhatTheRobotWouldDo(t *testing.T) {
+	s := openSite(t, varied)
 	open := func() *app.Fetcher { // each with hosts that have done nothing yet
 		return openFetcher(t, func(f *app.Fetcher) { f.Config.Robot.MaxFeed = 2 << 10 })
 	}
@@ -115,6 +123,8 @@ func TestFetchTellsWhatTheRobotWouldDo(t *testing.T) {
 	check(t, f, s.URL+"/private/x", "robots.txt of "+s.URL+" forbids it to courant")
 	check(t, f, s.URL+"/within", "robots.txt of "+s.URL+" forbids it to courant", "it leads to "+s.URL+"/private/1")
 	check(t, f, s.URL+"/file", "not allowed: file:///etc/passwd: only http and https are fetched", "it leads to file:///etc/passwd")
+	check(t, f, s.URL+"/nowhere", "", "answered 302 Found", "a redirect that names no address")
+	check(t, f, s.URL+"/circle", "redirect loop: "+s.URL+"/circle leads back to itself")
 	check(t, f, s.URL+"/password", "not allowed: http://xxxxx@", "it leads to http://xxxxx@")
 	check(t, f, "http://user:secret@a.example/", "the URL holds a user name or password", "http://xxxxx@a.example/")
 	if heard := s.heard(); strings.Count(heard, "/robots.txt") != 1 || strings.Contains(heard, "private") {
