@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -35,7 +36,7 @@ func (w *world) rest(origin, reason string, allowed time.Duration, robots string
 // robots has a robot run for all hosts.
 func (w *world) robots() {
 	for part := range courant.Parts {
-		w.exec(`INSERT INTO leases (name, owner, until, epoch) VALUES ('robot/' || $1, 'me', $2, 1)`, part, w.store.Now().Add(time.Hour).UnixMilli())
+		w.exec(`INSERT INTO leases (name, owner, until, epoch) VALUES ($1, 'me', $2, 1)`, fmt.Sprint("robot/", part), w.store.Now().Add(time.Hour).UnixMilli())
 	}
 }
 
