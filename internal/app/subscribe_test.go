@@ -51,7 +51,7 @@ func (d *downloads) put(kind, body string) (key string) {
 	key, err := d.blobs.PutCached(d.t.Context(), "body/20260102t0304/"+kind, []byte(body))
 	if err == nil {
 		err = d.store.Write(d.t.Context(), func(tx *store.Tx) error {
-			return tx.Downloaded(store.Download{Kind: kind, URL: "http://a.example/" + body, Type: "text/xml", Blob: key})
+			return tx.Downloaded(store.Download{Kind: kind, URL: "http://a.example/" + body, Type: "text/xml", Blob: key, File: key})
 		})
 	}
 	if err != nil && d.t.Context().Err() == nil {
@@ -142,7 +142,7 @@ func TestASubscriptionBeginsAtTheEndHoweverMuchIsNotNumbered(t *testing.T) {
 		const many = 2345
 		if err := s.Write(t.Context(), func(tx *store.Tx) (err error) {
 			for i := range many {
-				err = errors.Join(err, tx.Downloaded(store.Download{Kind: "feed", URL: "http://a.example/", Blob: fmt.Sprintf("body/20260102t0304/%04d", i)}))
+				err = errors.Join(err, tx.Downloaded(store.Download{Kind: "feed", URL: "http://a.example/", Blob: fmt.Sprintf("body/20260102t0304/%04d", i), File: "body/20260102t0304"}))
 			}
 			return err
 		}); err != nil {

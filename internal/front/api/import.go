@@ -17,6 +17,7 @@ import (
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/flow"
 	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
@@ -155,6 +156,6 @@ func (a *API) pend(ctx context.Context, s courant.Source, key, contentType strin
 			return err
 		}
 		tx.Emit(flow.FeedFetched.Encode(flow.Poll{Source: s.ID, Origin: link.Origin(s.URL), AsOf: asOf}))
-		return tx.Downloaded(store.Download{Kind: "feed", Source: s.ID, URL: s.URL, Type: contentType, Blob: key})
+		return tx.Downloaded(store.Download{Kind: "feed", Source: s.ID, URL: s.URL, Type: contentType, Blob: key, File: blob.Holder(key)})
 	})
 }

@@ -9,11 +9,12 @@ type Download struct {
 	Type           string // Content-Type
 	ETag, Modified string
 	Blob           string
+	File           string // that holds the blob, maybe with others
 }
 
 // Downloaded adds a download to the log of those who subscribe, if there are any.
 func (tx *Tx) Downloaded(d Download) error {
-	_, err := tx.Exec(putDownload, d.Blob, d.Kind, d.Source, d.URL, d.Type, d.ETag, d.Modified, tx.Now().UnixMilli())
+	_, err := tx.Exec(putDownload, d.Blob, d.File, d.Kind, d.Source, d.URL, d.Type, d.ETag, d.Modified, tx.Now().UnixMilli())
 	return err
 }
 
@@ -48,7 +49,7 @@ func (tx *Tx) DropDownloads(file string) error {
 		err := rows.Scan(&d.kind, &d.number)
 		gone = append(gone, d)
 		return err
-	}, dropDownloads, file, file+"/", file+"0") // "0" follows "/"
+	}, dropDownloads, file)
 	for _, d := range gone {
 		if err == nil {
 			_, err = tx.Exec(loseDownload, d.number, d.kind)

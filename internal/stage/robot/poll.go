@@ -13,6 +13,7 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
 )
@@ -257,7 +258,7 @@ func (r *Robot) pend(ctx context.Context, h *host, p *polled, a *client.Answer) 
 			tx.Emit(flow.FeedFetched.Encode(flow.Poll{Source: p.source, Origin: h.origin, Part: h.part, AsOf: p.asked}))
 		}
 		if err == nil && n == 1 && !same {
-			err = tx.Downloaded(store.Download{Kind: string(p.kind), Source: p.source, URL: p.url, Type: a.Type, ETag: a.ETag, Modified: a.Modified, Blob: key})
+			err = tx.Downloaded(store.Download{Kind: string(p.kind), Source: p.source, URL: p.url, Type: a.Type, ETag: a.ETag, Modified: a.Modified, Blob: key, File: blob.Holder(key)})
 		}
 		if err == nil && n == 1 && p.probe && !same && !p.pushed && p.lies.IsZero() {
 			// It said for a day that nothing has changed.

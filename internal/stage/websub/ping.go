@@ -12,6 +12,7 @@ import (
 
 	"github.com/courant-platform/courant/internal/flow"
 	"github.com/courant-platform/courant/internal/kit/web"
+	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
@@ -153,7 +154,7 @@ func (w *WebSub) pend(ctx context.Context, s subscription, p polled, body, diges
 			return err
 		}
 		tx.Emit(flow.FeedFetched.Encode(poll))
-		if err := tx.Downloaded(store.Download{Kind: "feed", Source: s.source, URL: s.topic, Type: kind, Blob: key}); err != nil {
+		if err := tx.Downloaded(store.Download{Kind: "feed", Source: s.source, URL: s.topic, Type: kind, Blob: key, File: blob.Holder(key)}); err != nil {
 			return err
 		}
 		_, err = tx.Exec(notePing, s.id, tx.Now().UnixMilli())

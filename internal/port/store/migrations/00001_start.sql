@@ -346,6 +346,7 @@ CREATE TABLE zones (
 -- Changed downloads, for those who subscribe to them. A row goes with its body.
 CREATE TABLE downloads (
   blob     TEXT PRIMARY KEY,
+  file     TEXT NOT NULL,                -- that holds the blob, maybe with others
   number   BIGINT NOT NULL,              -- its place; 0 until somebody reads
   kind     TEXT NOT NULL,                -- feed, catalog, picture
   source   BIGINT NOT NULL,
@@ -356,6 +357,7 @@ CREATE TABLE downloads (
   fetched  BIGINT NOT NULL
 );
 CREATE INDEX downloads_number ON downloads (number);
+CREATE INDEX downloads_file ON downloads (file);
 
 -- Who gets them, and how far each has come. api writes.
 CREATE TABLE subscriptions (
