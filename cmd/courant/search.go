@@ -81,6 +81,9 @@ func show(found *search.Found) {
 	if found.TotalRelaxed > 0 {
 		fmt.Printf(", %d with similar words", found.TotalRelaxed)
 	}
+	if found.Coverage.Building {
+		fmt.Print(" so far, for the index is being built")
+	}
 	if found.Coverage.Share < 1 {
 		fmt.Printf("; busy: %.0f %% of them ranked", 100*found.Coverage.Share)
 	}

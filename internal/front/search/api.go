@@ -71,6 +71,16 @@ func (s *Search) request(v url.Values) (r request, err error) {
 	return r, p.err
 }
 
+// asked are the parameters of a request. As elsewhere, q may stand for text.
+func asked(r *http.Request) (url.Values, error) {
+	v, err := web.Query(r)
+	if err == nil && v.Get("text") == "" && v.Get("q") != "" {
+		v.Set("text", v.Get("q"))
+		v.Del("q")
+	}
+	return v, err
+}
+
 // parameters reads values and keeps the first mistake.
 type parameters struct {
 	v   url.Values
@@ -256,11 +266,14 @@ type Coverage struct {
 	Share  float64        `json:"share"`
 	Shards []index.Report `json:"shards"`
 	Stale  int            `json:"stale_seconds,omitempty"` // age of an answer that was remembered
+
+	// Building says that the index is being built, so that more will be found.
+	Building bool `json:"building,omitempty"`
 }
 
 // api answers a query as JSON.
 func (s *Search) api(w http.ResponseWriter, r *http.Request) {
-	given, err := web.Query(r)
+	given, err := asked(r)
 	var q request
 	if err == nil {
 		q, err = s.request(given)
@@ -290,7 +303,7 @@ func (s *Search) api(w http.ResponseWriter, r *http.Request) {
 
 func (s *Search) found(q *request, r *Result) Found {
 	f := Found{Total: r.Total, TotalRelaxed: r.Relaxed, Offers: []OfferName{}, Hits: []Hit{}, Facets: facets(&r.Facets),
-		Conflicts: r.Conflicts, Coverage: Coverage{r.Share, r.Shards, int(math.Ceil(r.Age.Seconds()))}, TookMS: float64(r.Took.Microseconds()) / 1000}
+		Conflicts: r.Conflicts, Coverage: Coverage{r.Share, r.Shards, int(math.Ceil(r.Age.Seconds())), r.Building}, TookMS: float64(r.Took.Microseconds()) / 1000}
 	for _, h := range r.Hits[min(len(r.Hits), (q.Page-1)*q.K):] {
 		if h.Offer != "" {
 			f.Offers = append(f.Offers, OfferName{h.Source, h.Offer})

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"github.com/courant-platform/courant/internal/front/search/index"
 	"github.com/courant-platform/courant/internal/front/search/shard"
 	"github.com/courant-platform/courant/internal/kit/obs"
+	"github.com/courant-platform/courant/internal/port/store/storetest"
 )
 
 // front is a search over some kettles of different prices.
@@ -161,5 +163,24 @@ func TestBotsAreProgramsAndBrowsersAreNot(t *testing.T) {
 	}
 	if !isProgram(httptest.NewRequest("GET", "/search?bot=true", nil)) {
 		t.Error("one that says so is a program")
+	}
+}
+
+func TestWhileTheIndexIsBuiltAnswersSaySo(t *testing.T) {
+	s := front(t, Defaults(), "Red kettle", "Blue kettle", "Spoon")
+	s.Store = storetest.Memory(t)
+	for _, query := range []string{"text=kettle", "q=kettle"} {
+		api := httptest.NewRecorder()
+		s.api(api, httptest.NewRequest("GET", "/api/v1/search?"+query, nil))
+		var found Found
+		if err := json.Unmarshal(api.Body.Bytes(), &found); err != nil || found.Total != 2 || !found.Coverage.Building {
+			t.Errorf("%s: %v, got %s", query, err, api.Body)
+		}
+		page := httptest.NewRecorder()
+		s.page(page, httptest.NewRequest("GET", "/search?"+query, nil))
+		if text := page.Body.String(); !strings.Contains(text, "2 found so far, for the index is being built") || !strings.Contains(text, `name="text" value="kettle"`) ||
+			strings.Contains(text, `name="q"`) {
+			t.Errorf("%s: the page is %s", query, text)
+		}
 	}
 }

@@ -22,13 +22,16 @@ type Backend interface {
 	Suggest(ctx context.Context, b *index.Begin) ([]shard.Suggestion, error)
 	Share() float64 // that a query would rank now
 	Docs() int      // that can be found
+	Building() bool // there will be more: the index has not caught up with the change feed yet
 }
 
 // Result is what all shards found.
 type Result struct {
 	index.Part
 	Took time.Duration
-	Age  time.Duration // of an answer that was remembered
+
+	Building bool          // the index was not whole
+	Age      time.Duration // of an answer that was remembered
 }
 
 // fewFound is how many results make a look for words with slips unnecessary.
@@ -63,7 +66,7 @@ func (s *Search) Find(ctx context.Context, q *request) (Result, error) {
 		}
 	}
 	found.Hits = finish(found.Hits)
-	r := Result{Part: found, Took: time.Since(began)}
+	r := Result{Part: found, Took: time.Since(began), Building: s.Backend.Building()}
 	s.Metrics.Add("courant_search_queries_total", 1, "reason", string(reasonOf(&r.Part)))
 	s.Metrics.Observe("courant_search_seconds", r.Took)
 	if share < staleFrom && q.Share == 1 {

@@ -33,6 +33,7 @@ type pageView struct {
 	Style, FindStyle template.HTML
 	Text, Problem    string
 	Asked, Filtered  bool
+	Building         bool // there is more to find in a moment
 	Docs             int
 	Total, Relaxed   int
 	Partial          string
@@ -73,7 +74,7 @@ const pageTop = 24
 
 // page answers a query as a page, which works without script.
 func (s *Search) page(w http.ResponseWriter, r *http.Request) {
-	given, bad := web.Query(r)
+	given, bad := asked(r)
 	v := pageView{Style: look.Style(), FindStyle: look.Find(), Text: given.Get("text")}
 	for name, values := range given {
 		v.Asked = v.Asked || strings.TrimSpace(values[0]) != "" && name != "k"
@@ -120,7 +121,7 @@ func (s *Search) fill(r *http.Request, v *pageView, given url.Values) error {
 	if err != nil {
 		return err
 	}
-	v.Total, v.Relaxed = found.Total, found.Relaxed
+	v.Total, v.Relaxed, v.Building = found.Total, found.Relaxed, found.Building
 	if found.Share < 1 {
 		v.Partial = fmt.Sprintf("%.0f %% of them ranked", 100*found.Share)
 	}

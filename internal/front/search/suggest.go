@@ -30,7 +30,7 @@ const (
 
 // suggest completes the last word of a text.
 func (s *Search) suggest(w http.ResponseWriter, r *http.Request) {
-	given, err := web.Query(r)
+	given, err := asked(r)
 	p := parameters{v: given, err: err}
 	text, k := p.v.Get("text"), p.number("k", usualSuggestions, 1, mostSuggestions)
 	if len(text) > longQuery {

@@ -273,6 +273,9 @@ func (f *Fleet) Docs() int {
 	return 0
 }
 
+// Building is never so: replicas that have not caught up are not asked.
+func (f *Fleet) Building() bool { return false }
+
 // close ends all connections.
 func (f *Fleet) close() {
 	f.mu.Lock()

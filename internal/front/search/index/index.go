@@ -113,6 +113,9 @@ func (x *Index) Docs() (docs int) {
 	return docs
 }
 
+// Building says that the index has not caught up with the change feed yet.
+func (x *Index) Building() bool { return !x.ready.Load() }
+
 // Texts is how many bytes the texts of documents take.
 func (x *Index) Texts() (size int) {
 	for _, n := range x.held {
