@@ -36,7 +36,7 @@ bench: ## run all benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
 
 proto: ## make the Go code of search.proto again (protoc, protoc-gen-go 1.36, protoc-gen-go-grpc 1.6)
-	cd internal/front/search/fleet/wire && protoc --go_out=. --go_opt=paths=source_relative --go-grpc_out=. --go-grpc_opt=paths=source_relative search.proto
+	cd internal/search/fleet/wire && protoc --go_out=. --go_opt=paths=source_relative --go-grpc_out=. --go-grpc_opt=paths=source_relative search.proto
 
 fuzz: ## run every fuzz target for FUZZTIME (30s)
 	@set -e; for p in $$(go list ./...); do \

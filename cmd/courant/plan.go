@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/front/search/plan"
 	"github.com/courant-platform/courant/internal/kit/jsonline"
+	"github.com/courant-platform/courant/internal/search/plan"
 )
 
 // planning is what the planner is asked.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/courant-platform/courant/internal/front/search/plan"
+	"github.com/courant-platform/courant/internal/search/plan"
 )
 
 // small is a search that is played in no time.

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/courant-platform/courant/internal/front/search"
-	"github.com/courant-platform/courant/internal/front/search/fleet"
 	"github.com/courant-platform/courant/internal/kit/jsonline"
+	"github.com/courant-platform/courant/internal/search/fleet"
 )
 
 func (f *flags) zone() *cobra.Command {

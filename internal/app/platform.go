@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/courant-platform/courant/internal/front/search/index"
 	"github.com/courant-platform/courant/internal/kit/obs"
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/blob/folder"
@@ -25,6 +24,7 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/port/store/postgres"
 	"github.com/courant-platform/courant/internal/port/store/sqlite"
+	"github.com/courant-platform/courant/internal/search/index"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
 )
 

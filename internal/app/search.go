@@ -10,8 +10,8 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/search"
-	"github.com/courant-platform/courant/internal/front/search/fleet"
-	"github.com/courant-platform/courant/internal/front/search/index"
+	"github.com/courant-platform/courant/internal/search/fleet"
+	"github.com/courant-platform/courant/internal/search/index"
 )
 
 // shardRole holds an index. The role search of the same process asks it directly;

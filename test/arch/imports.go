@@ -12,7 +12,10 @@ const (
 	read   = "internal/read"
 	port   = "internal/port"
 	flow   = "internal/flow"
+	table  = "internal/table"
 	stages = "internal/stage"
+	search = "internal/search"
+	desk   = "internal/desk"
 	fronts = "internal/front"
 	app    = "internal/app"
 	client = "subscribe" // what other programs import
@@ -61,7 +64,7 @@ func allowed(f file, to string) bool {
 	case "test", app:
 		return true
 	case "cmd":
-		return under(to, app, fronts, kit, read)
+		return under(to, app, fronts, search, kit, read)
 	case kit:
 		return within(to, kit)
 	case read:
@@ -70,15 +73,23 @@ func allowed(f file, to string) bool {
 		return within(to, kit) || portOf(to) == portOf(from)
 	case flow:
 		return isPort(to)
-	case stages, fronts:
-		return under(to, kit, read, flow, unit(from)) || isPort(to)
+	case table:
+		return isPort(to)
+	case stages:
+		return under(to, kit, read, flow, table, unit(from)) || isPort(to)
+	case search:
+		return under(to, kit, flow, table, search) || isPort(to)
+	case desk:
+		return under(to, kit, read, flow, table) || isPort(to)
+	case fronts:
+		return under(to, kit, read, flow, table, search, desk, unit(from)) || isPort(to)
 	}
 	return false
 }
 
 // layer is the root of the layer that a folder belongs to, "" if none.
 func layer(dir string) string {
-	for _, root := range []string{"cmd", "test", kit, read, port, flow, stages, fronts, app, client} {
+	for _, root := range []string{"cmd", "test", kit, read, port, flow, table, stages, search, desk, fronts, app, client} {
 		if within(dir, root) {
 			return root
 		}

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/front/search/index"
-	"github.com/courant-platform/courant/internal/front/search/shard"
 	"github.com/courant-platform/courant/internal/kit/web"
+	"github.com/courant-platform/courant/internal/search/index"
+	"github.com/courant-platform/courant/internal/search/shard"
 )
 
 const (

@@ -19,10 +19,10 @@ import (
 	"time"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/front/search/index"
-	"github.com/courant-platform/courant/internal/front/search/shard"
 	"github.com/courant-platform/courant/internal/kit/gbdt"
 	"github.com/courant-platform/courant/internal/read/catalog"
+	"github.com/courant-platform/courant/internal/search/index"
+	"github.com/courant-platform/courant/internal/search/shard"
 )
 
 // The benchmarks read catalogues and queries that mkshop makes:

@@ -14,9 +14,9 @@ import (
 	"strings"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/front/search/shard"
 	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/search/shard"
 )
 
 // served is what an answer showed. It goes out with the answer, signed, and comes

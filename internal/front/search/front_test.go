@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/courant-platform/courant/internal/front/search/index"
-	"github.com/courant-platform/courant/internal/front/search/shard"
 	"github.com/courant-platform/courant/internal/kit/obs"
 	"github.com/courant-platform/courant/internal/port/store/storetest"
+	"github.com/courant-platform/courant/internal/search/index"
+	"github.com/courant-platform/courant/internal/search/shard"
 )
 
 // front is a search over some kettles of different prices.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/courant-platform/courant/internal/front/search/index"
-	"github.com/courant-platform/courant/internal/front/search/shard"
 	"github.com/courant-platform/courant/internal/kit/obs"
+	"github.com/courant-platform/courant/internal/search/index"
+	"github.com/courant-platform/courant/internal/search/shard"
 )
 
 // FuzzQuery asks a small index whatever comes as parameters.

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/front/search/index"
-	"github.com/courant-platform/courant/internal/front/search/shard"
-	"github.com/courant-platform/courant/internal/front/search/words"
-	"github.com/courant-platform/courant/internal/kit/degrade"
+	"github.com/courant-platform/courant/internal/search/degrade"
+	"github.com/courant-platform/courant/internal/search/index"
+	"github.com/courant-platform/courant/internal/search/shard"
+	"github.com/courant-platform/courant/internal/search/words"
 )
 
 // Backend is what has all shards: the index of this process, or replicas elsewhere.

@@ -14,13 +14,13 @@ import (
 	"strings"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/front/search/shard"
-	"github.com/courant-platform/courant/internal/front/search/words"
 	"github.com/courant-platform/courant/internal/kit/look"
 	"github.com/courant-platform/courant/internal/kit/markup"
 	"github.com/courant-platform/courant/internal/kit/pack"
 	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/search/shard"
+	"github.com/courant-platform/courant/internal/search/words"
 )
 
 //go:embed search.html

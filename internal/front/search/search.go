@@ -12,14 +12,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/courant-platform/courant/internal/front/search/category"
-	"github.com/courant-platform/courant/internal/front/search/fleet"
-	"github.com/courant-platform/courant/internal/front/search/index"
-	"github.com/courant-platform/courant/internal/front/search/words"
-	"github.com/courant-platform/courant/internal/kit/flags"
 	"github.com/courant-platform/courant/internal/kit/obs"
 	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/search/category"
+	"github.com/courant-platform/courant/internal/search/flags"
+	"github.com/courant-platform/courant/internal/search/fleet"
+	"github.com/courant-platform/courant/internal/search/index"
+	"github.com/courant-platform/courant/internal/search/words"
 )
 
 // Config is the front's section.

@@ -18,12 +18,12 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/search"
-	"github.com/courant-platform/courant/internal/front/search/index"
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/obs"
 	"github.com/courant-platform/courant/internal/kit/pack"
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/port/store/storetest"
+	"github.com/courant-platform/courant/internal/search/index"
 )
 
 // world is a search over a store in memory.

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/front/search/shard"
 	"github.com/courant-platform/courant/internal/kit/gbdt"
+	"github.com/courant-platform/courant/internal/search/shard"
 )
 
 // second is a model that ranks the best of all shards once more. It sees the same

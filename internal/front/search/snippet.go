@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/courant-platform/courant/internal/front/search/words"
+	"github.com/courant-platform/courant/internal/search/words"
 )
 
 // Piece is a part of a text that is one of the words looked for, or none.

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/courant-platform/courant/internal/front/search/shard"
-	"github.com/courant-platform/courant/internal/kit/degrade"
+	"github.com/courant-platform/courant/internal/search/degrade"
+	"github.com/courant-platform/courant/internal/search/shard"
 )
 
 // stale remembers answers for times of great load, when an answer of a minute ago is

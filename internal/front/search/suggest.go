@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/front/search/index"
-	"github.com/courant-platform/courant/internal/front/search/words"
 	"github.com/courant-platform/courant/internal/kit/web"
+	"github.com/courant-platform/courant/internal/search/index"
+	"github.com/courant-platform/courant/internal/search/words"
 )
 
 // Suggestion is a text that goes on as what was typed does.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/front/search/fleet"
 	"github.com/courant-platform/courant/internal/kit/web"
+	"github.com/courant-platform/courant/internal/search/fleet"
 )
 
 // Zones is the answer of GET /api/v1/zones.

@@ -1,0 +1,159 @@
+package index
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/search/degrade"
+	"github.com/courant-platform/courant/internal/search/shard"
+)
+
+// control decides how much of what matches is ranked.
+type control struct {
+	gate  degrade.Gate
+	meter degrade.Meter
+
+	mu    sync.Mutex
+	said  float64 // the share that the log was told of last
+	audit chan audited
+}
+
+// audited is a query that was cut, and what it found.
+type audited struct {
+	q      shard.Query
+	shards []int
+	hits   []shard.Hit
+}
+
+const (
+	auditOne  = 1000 // of so many queries that were cut one is asked again
+	sayChange = 0.1  // of the share is worth a line in the log
+)
+
+// lawOf is how the share is worked out.
+func lawOf(c Config) (degrade.Law, error) {
+	switch c.Law {
+	case "", "feed-forward":
+		return &degrade.FeedForward{Floor: c.Floor}, nil
+	case "linear":
+		return &degrade.Linear{Window: 5 * time.Second}, nil
+	case "off":
+		return degrade.Fixed(1), nil
+	}
+	return nil, courant.Errorf(courant.Invalid, "search.law: %q is none of feed-forward, linear, off", c.Law)
+}
+
+// start readies the gate.
+func (c *control) start(config Config) error {
+	law, err := lawOf(config)
+	if err != nil {
+		return err
+	}
+	if config.Floor < 0 || config.Floor > 1 {
+		return courant.Errorf(courant.Invalid, "search.floor: %v is no part, such as 0.05", config.Floor)
+	}
+	c.gate.Law, c.gate.Floor, c.gate.Blind = law, config.Floor, config.Law == "off"
+	c.said, c.audit = 1, make(chan audited, 1)
+	return nil
+}
+
+// control reads the machine and repeats queries that were cut, until ctx ends.
+func (x *Index) control(ctx context.Context) {
+	var all sync.WaitGroup
+	all.Go(func() { x.load.gate.Run(ctx, &x.load.meter) })
+	defer all.Wait()
+	tick := time.NewTicker(degrade.Period)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			x.tell()
+		case a := <-x.load.audit:
+			x.repeat(ctx, a)
+		}
+	}
+}
+
+// tell shows the share to whoever watches.
+func (x *Index) tell() {
+	r, c := x.load.gate.Report(), &x.load
+	x.Metrics.Gauge("courant_search_share", r.Share)
+	x.Metrics.Gauge("courant_search_waiting", float64(r.Waiting))
+	c.mu.Lock()
+	was := c.said
+	if r.Share == 1 || was-r.Share >= sayChange || r.Share-was >= sayChange {
+		c.said = r.Share
+	}
+	c.mu.Unlock()
+	switch {
+	case r.Share < 1 && was-r.Share >= sayChange:
+		x.Log.Warn("the search ranks less, for it has more to do than it can", "share", r.Share, "waiting", r.Waiting)
+	case r.Share == 1 && was < 1:
+		x.Log.Info("the search ranks everything again")
+	}
+}
+
+// Asked is the reason of a share that who asks has set.
+const Asked degrade.Reason = "asked"
+
+// admit waits until there is room for a query.
+func (x *Index) admit(ctx context.Context, a *Ask) (degrade.Ticket, error) {
+	reason := a.Reason
+	if reason == "" || reason == degrade.None {
+		reason = Asked
+	}
+	t := x.load.gate.Enter(ctx, degrade.Ask{Share: max(leastShare, min(a.Query.Share, 1)), Reason: reason, Program: a.Program})
+	if t.Refused {
+		x.Metrics.Add("courant_search_refused_total", 1, "reason", string(t.Reason))
+		return t, courant.Errorf(courant.Busy, "the search has more to do than it can (%s); try again in a moment", t.Reason)
+	}
+	return t, nil
+}
+
+const leastShare = 0.01
+
+// done says what a query cost.
+func (x *Index) done(t *degrade.Ticket, q *shard.Query, shards []int, p *Part) {
+	matched, considered := 0, 0
+	for i := range p.Shards {
+		matched += p.Shards[i].Matched
+		considered += p.Shards[i].Considered
+	}
+	t.Done(degrade.Work{Matched: matched, Considered: considered, CPU: p.CPU})
+	if p.Share < 1 && t.Reason != Asked && p.CPU.Nanoseconds()%auditOne == 0 {
+		select {
+		case x.load.audit <- audited{*q, shards, p.Hits}:
+		default: // one waits already
+		}
+	}
+}
+
+// repeat asks a query that was cut once more without the cut, when there is nothing
+// else to do, and notes how many of its hits are others.
+func (x *Index) repeat(ctx context.Context, a audited) {
+	for x.load.gate.Report().InFlight > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(degrade.Period):
+		}
+	}
+	a.q.Share = 1
+	r := x.ask(&a.q, a.shards, false)
+	before := map[int64]bool{}
+	for _, h := range a.hits {
+		before[h.ID] = true
+	}
+	changed := 0
+	for _, h := range r.Hits {
+		if !before[h.ID] {
+			changed++
+		}
+	}
+	x.Metrics.Add("courant_search_audited_total", 1)
+	x.Metrics.Add("courant_search_audited_changed_total", float64(changed))
+}

@@ -1,0 +1,217 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/markup"
+	"github.com/courant-platform/courant/internal/kit/pack"
+	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/search/shard"
+)
+
+// follower is how far the change feed has been followed.
+type follower struct {
+	after    int64
+	kept     int64 // how far the snapshots go
+	restored bool  // or found to be of no use
+}
+
+const changesAtOnce = 1000
+
+// change is one entry of the change feed with its document.
+type change struct {
+	number    int64
+	page      int64
+	address   string
+	source    string
+	withdrawn bool
+	title     string
+	language  string
+	published int64
+	stored    int64
+	twin      int64
+	document  []byte
+}
+
+// catchUp brings the index up to the newest change.
+func (x *Index) catchUp(ctx context.Context) error {
+	if x.Dir != "" && !x.follower.restored {
+		if err := x.Store.Read(ctx, x.restore); err != nil {
+			return err
+		}
+		x.follower.restored = true
+	}
+	for ctx.Err() == nil {
+		changes, err := x.readChanges(ctx)
+		if err != nil {
+			return err
+		}
+		if len(changes) > 0 {
+			x.apply(changes)
+		}
+		if len(changes) < changesAtOnce {
+			x.ready.Store(true)
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
+func (x *Index) readChanges(ctx context.Context) (changes []change, err error) {
+	err = x.Store.Read(ctx, func(r store.Reader) error {
+		return r.Rows(func(rows store.Rows) error {
+			var c change
+			err := rows.Scan(&c.number, &c.page, &c.address, &c.source, &c.withdrawn, &c.title, &c.language, &c.published, &c.stored,
+				&c.twin, &c.document)
+			changes = append(changes, c)
+			return err
+		}, readChanges, x.follower.after, changesAtOnce)
+	})
+	return changes, err
+}
+
+// decoders is how many documents are unpacked at once.
+const decoders = 2
+
+// apply gives each change to its shard.
+func (x *Index) apply(changes []change) {
+	docs := make([]shard.Doc, len(changes))
+	var all sync.WaitGroup
+	for w := range decoders {
+		all.Go(func() {
+			for i := w; i < len(changes); i += decoders {
+				x.read(&changes[i], &docs[i])
+			}
+		})
+	}
+	all.Wait()
+	var puts []shard.Doc
+	var drops []int64
+	for i := range changes {
+		if changes[i].withdrawn {
+			drops = append(drops, changes[i].page)
+		} else {
+			puts = append(puts, docs[i])
+		}
+	}
+	x.Put(puts, drops, changes[len(changes)-1].number)
+}
+
+// Put gives each document to its shard, takes pages out, and notes the change that
+// the feed has been followed to. Only one may call it at a time.
+func (x *Index) Put(docs []shard.Doc, drops []int64, version int64) {
+	x.each(func(n int, s *shard.Shard) {
+		var puts []shard.Doc
+		out := slices.Clone(drops)
+		for i := range docs {
+			if x.shardOf(&docs[i]) == n {
+				puts = append(puts, docs[i])
+			} else {
+				out = append(out, docs[i].ID) // it may have been here before
+			}
+		}
+		s.Apply(puts, out, version)
+	})
+	x.follower.after = version
+	x.version.Store(version)
+}
+
+// read reads a document. One that cannot be read is not found; the others are.
+func (x *Index) read(c *change, d *shard.Doc) {
+	if c.withdrawn {
+		return
+	}
+	var err error
+	if *d, err = x.doc(c); err != nil {
+		x.Log.Warn("a page cannot be found by the search", "url", c.address, "error", err)
+		c.withdrawn = true
+	}
+}
+
+// shardOf is where a document belongs: the offers of one model are together.
+func (x *Index) shardOf(d *shard.Doc) int {
+	key := shard.GroupKey(d)
+	if key == 0 {
+		key = uint64(d.ID)
+	}
+	key *= 0x9e3779b97f4a7c15
+	return int((key >> 32) % uint64(len(x.shards)))
+}
+
+// doc is a document as the index takes it.
+func (x *Index) doc(c *change) (d shard.Doc, err error) {
+	var doc courant.Document
+	if err := pack.Decode(c.document, &doc); err != nil {
+		return d, err
+	}
+	d = shard.Doc{ID: c.page, Source: c.source, URL: c.address, Title: c.title, Language: c.language,
+		Published: store.Time(c.published), Pictures: len(doc.Item.Images)}
+	if d.Published.IsZero() {
+		d.Published = store.Time(c.stored)
+	}
+	if doc.Offer == nil {
+		text := markup.Text(doc.Item.Content)
+		if text == "" {
+			text = markup.Text(doc.Item.Summary)
+		}
+		d.Words, d.Length = c.title+"\n"+text, len(text)
+		d.Group = strconv.FormatInt(cmp.Or(c.twin, c.page), 10)
+		return d, nil
+	}
+	x.Offer(&d, doc.Whole())
+	return d, nil
+}
+
+// Offer fills in what an offer has.
+func (x *Index) Offer(d *shard.Doc, o *courant.Offer) {
+	d.Offer, d.Vendor, d.Group, d.Currency, d.Available = o.ID, strings.TrimSpace(o.Vendor), o.GroupID, o.Currency, o.Available
+	d.Words = strings.Join([]string{o.Name, o.TypePrefix, o.Vendor, o.Model}, "\n")
+	d.Category, d.CategoryNames = x.categories.Path(d.Source, o.CategoryPath, o.Category)
+	d.Price, d.OldPrice = hundredths(o.Price), hundredths(o.OldPrice)
+	d.Length = len(o.Description)
+	d.Signals = make([]float32, len(x.Config.Signals))
+	for i := range d.Signals {
+		d.Signals[i] = float32(math.NaN())
+	}
+	for _, p := range o.Params {
+		if p.Name == x.RegionParam {
+			d.Regions, _ = shard.ParseRegions(p.Value)
+			continue
+		}
+		if !x.signal(d.Signals, p) {
+			d.Params = append(d.Params, shard.Param{Name: p.Name, Value: p.Value})
+		}
+	}
+}
+
+// signal takes a param that is a number that ranks.
+func (x *Index) signal(values []float32, p courant.Param) bool {
+	for i, name := range x.Config.Signals {
+		if name == p.Name {
+			v, err := strconv.ParseFloat(strings.Replace(strings.TrimSpace(p.Value), ",", ".", 1), 32)
+			if err == nil {
+				values[i] = float32(v)
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// hundredths is a decimal price as a whole number of hundredths; 0 for none.
+func hundredths(price string) int64 {
+	whole, part, _ := strings.Cut(price, ".")
+	part = (part + "00")[:2]
+	n, err := strconv.ParseInt(whole+part, 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt64/1000 {
+		return 0
+	}
+	return n
+}

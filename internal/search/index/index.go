@@ -1,0 +1,221 @@
+// Package index holds shards of the search in memory. It follows the change feed,
+// keeps snapshots, and under load ranks less, and says so, but never filters or
+// counts less.
+package index
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/kit/bell"
+	"github.com/courant-platform/courant/internal/kit/obs"
+	"github.com/courant-platform/courant/internal/port/bus"
+	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/search/category"
+	"github.com/courant-platform/courant/internal/search/degrade"
+	"github.com/courant-platform/courant/internal/search/shard"
+)
+
+// Config says which shards there are and how they rank.
+type Config struct {
+	Shards  int
+	Hold    []int // of them; all if empty
+	Signals []string
+	Model   string
+	// Categories is the file of the operator's own ones, "" for none.
+	Categories string
+	Law        string
+	Floor      float64
+}
+
+// Index is the shards that a process holds. Its methods may be called by several
+// goroutines at once, save Run.
+type Index struct {
+	Store       *store.Store
+	Config      Config
+	RegionParam string // the param of an offer that holds its regions
+	Metrics     *obs.Set
+	Log         *slog.Logger
+	Dir         string // for snapshots; "" keeps none
+
+	shards     []*shard.Shard // by number; nil for those that are not held
+	held       []int
+	categories *category.Map
+	engine     string
+	changed    bell.Bell
+	follower   follower
+	load       control
+	ready      atomic.Bool
+	version    atomic.Int64
+}
+
+// Open reads the model.
+func (x *Index) Open() error {
+	text, err := modelText(x.Config.Model)
+	if err != nil {
+		return err
+	}
+	model, err := openModel(x.Config, text)
+	if err != nil {
+		return err
+	}
+	if x.categories, err = category.Open(x.Config.Categories); err != nil {
+		return fmt.Errorf("search.categories: %w", err)
+	}
+	if err := x.load.start(x.Config); err != nil {
+		return err
+	}
+	n := max(x.Config.Shards, 1)
+	if x.held, err = held(x.Config.Hold, n); err != nil {
+		return err
+	}
+	x.engine = engine(n, x.Config.Signals, text, x.categories.Digest())
+	x.shards = make([]*shard.Shard, n)
+	for _, i := range x.held {
+		x.shards[i] = shard.New(shard.Config{Signals: x.Config.Signals, Model: model, Now: time.Now, Made: x.engine})
+	}
+	return nil
+}
+
+// held are the numbers of the shards to hold, sorted.
+func held(hold []int, n int) ([]int, error) {
+	if len(hold) == 0 {
+		for i := range n {
+			hold = append(hold, i)
+		}
+		return hold, nil
+	}
+	hold = slices.Clone(hold)
+	slices.Sort(hold)
+	hold = slices.Compact(hold)
+	if hold[0] < 0 || hold[len(hold)-1] >= n {
+		return nil, courant.Errorf(courant.Invalid, "search.hold: there are the shards 0 to %d", n-1)
+	}
+	return hold, nil
+}
+
+// Share is what a query would rank now.
+func (x *Index) Share() float64 { return x.load.gate.Report().Share }
+
+// Docs is how many documents there are.
+func (x *Index) Docs() (docs int) {
+	for _, n := range x.held {
+		d, _ := x.shards[n].Size()
+		docs += d
+	}
+	return docs
+}
+
+// Building says that the index has not caught up with the change feed yet.
+func (x *Index) Building() bool { return !x.ready.Load() }
+
+// Texts is how many bytes the texts of documents take.
+func (x *Index) Texts() (size int) {
+	for _, n := range x.held {
+		size += x.shards[n].Texts()
+	}
+	return size
+}
+
+// Sort brings the documents of all shards into their order.
+func (x *Index) Sort() { x.each(func(_ int, s *shard.Shard) { s.Sort() }) }
+
+// Handlers are what the index wants to hear.
+func (x *Index) Handlers() []bus.Handler {
+	return []bus.Handler{flow.PageChanged.Listen(func(context.Context, flow.Changes) error {
+		x.changed.Ring()
+		return nil
+	})}
+}
+
+// Status is what an index says of itself.
+type Status struct {
+	Engine  string // answers of one query have to come from one
+	Held    []int
+	Ready   bool  // it has caught up with the change feed once
+	Version int64 // the change that it has followed the feed to
+	Report  degrade.Report
+}
+
+// Status is what it says now.
+func (x *Index) Status() Status {
+	return Status{Engine: x.engine, Held: x.held, Ready: x.ready.Load(), Version: x.version.Load(), Report: x.load.gate.Report()}
+}
+
+const (
+	lookEvery = time.Second // for changes that no bell announced
+	keepEvery = 10 * time.Minute
+)
+
+// Run follows the change feed until ctx ends.
+func (x *Index) Run(ctx context.Context) error {
+	var all sync.WaitGroup
+	all.Go(func() { x.control(ctx) })
+	defer all.Wait()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for kept := time.Now(); ; {
+		heard := x.changed.Heard()
+		if err := x.catchUp(ctx); err != nil && ctx.Err() == nil {
+			x.Log.Warn("the index is behind the change feed", "error", err)
+		}
+		x.tidy()
+		if time.Since(kept) > keepEvery {
+			x.keepIfWorth(1)
+			kept = time.Now()
+		}
+		select {
+		case <-ctx.Done():
+			x.keepIfWorth(keepAfter)
+			return nil
+		case <-heard:
+		case <-tick.C:
+		}
+	}
+}
+
+// tidy sorts one shard at a time, while nothing is cut.
+func (x *Index) tidy() {
+	if x.Share() < 1 {
+		return
+	}
+	for _, n := range x.held {
+		if x.shards[n].Tidy() {
+			return
+		}
+	}
+}
+
+// keepIfWorth writes snapshots if there are some changes that they lack.
+func (x *Index) keepIfWorth(changes int64) {
+	if x.Dir == "" || x.follower.after-x.follower.kept < changes {
+		return
+	}
+	if err := x.keep(); err != nil {
+		x.Log.Warn("the index is not kept and will be built anew after a restart", "error", err)
+	}
+}
+
+// shard is the one of a number; nil if it is not held, or there is none.
+func (x *Index) shard(n int) *shard.Shard {
+	if n < 0 || n >= len(x.shards) {
+		return nil
+	}
+	return x.shards[n]
+}
+
+// each calls f for every shard that is held, for all at once.
+func (x *Index) each(f func(n int, s *shard.Shard)) {
+	var all sync.WaitGroup
+	for _, n := range x.held {
+		all.Go(func() { f(n, x.shards[n]) })
+	}
+	all.Wait()
+}

@@ -1,0 +1,67 @@
+package index
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/gbdt"
+	"github.com/courant-platform/courant/internal/search/shard"
+)
+
+//go:embed model.json.gz
+var builtInModel []byte
+
+// modelText reads the ranking model of the configuration: the built-in one, which
+// docs/search.md says the origin of, unless it names a file; nothing for none.
+func modelText(path string) ([]byte, error) {
+	switch path {
+	case "none":
+		return nil, nil
+	case "":
+		r, err := gzip.NewReader(bytes.NewReader(builtInModel))
+		if err != nil {
+			return nil, err
+		}
+		return io.ReadAll(r)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, courant.Errorf(courant.Invalid, "search.model: %w", err)
+	}
+	return text, nil
+}
+
+// openModel reads a model; nil for no text.
+func openModel(c Config, text []byte) (*shard.Model, error) {
+	if text == nil {
+		return nil, nil
+	}
+	m, err := gbdt.Read(text)
+	if err != nil {
+		return nil, courant.Errorf(courant.Invalid, "search.model: %s: %w", c.Model, err)
+	}
+	model, err := shard.NewModel(cmp.Or(c.Model, "built-in"), m, c.Signals)
+	if err != nil {
+		return nil, fmt.Errorf("search.model: %w", err)
+	}
+	return model, nil
+}
+
+// layout is the version of what shards make of documents and queries: how they cut
+// words, which features they compute and how they order by them, which of them a
+// document belongs to.
+const layout = 2
+
+// engine names what two indexes have in common whose scores may be compared.
+func engine(shards int, signals []string, model, categories []byte) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %q %x %x", layout, shards, signals, sha256.Sum256(model), categories))
+	return hex.EncodeToString(sum[:8])
+}

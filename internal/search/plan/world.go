@@ -1,0 +1,102 @@
+// Package plan plays a search under load in virtual time: zones of servers with the
+// gates, laws and pickers that serve, queries by chance, zones that go and come back.
+// Equal worlds play equally. It answers how many servers can go.
+package plan
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/search/degrade"
+)
+
+// World is what is played. Its zero values are the usual ones.
+type World struct {
+	Zones    int // 3
+	Shards   int // 2; a query asks all of them
+	Replicas int // of a shard in a zone, 1
+	Cores    int // of a server, 8
+
+	Fixed  time.Duration // CPU of a query at one shard that no cut saves, 2 ms
+	Ranked time.Duration // CPU of ranking all its candidates there, 18 ms
+	Spread float64       // of candidates between queries, standard deviation of the logarithm, 0.3
+	Noise  float64       // of the CPU for equal candidates, the same, 0.2
+
+	Deadline time.Duration // of a query, 500 ms
+	Length   time.Duration
+	Load     func(time.Duration) float64 // demand at full share as a part of the capacity of all zones
+	Switches []Switch                    // in the order of time
+
+	Law   func() degrade.Law // of each server; FeedForward
+	Blind bool               // gates look at the law alone
+	Curve Curve              // what is lost by a share; Measured()
+	Seed  uint64
+}
+
+// Switch takes a zone away or gives it back. What ran there is lost, and asked again
+// elsewhere by whoever waits for it.
+type Switch struct {
+	At   time.Duration
+	Zone int
+	On   bool
+}
+
+// filled is the world with its usual values.
+func (w World) filled() World {
+	w.Zones, w.Shards = cmp.Or(w.Zones, 3), cmp.Or(w.Shards, 2)
+	w.Replicas, w.Cores = cmp.Or(w.Replicas, 1), cmp.Or(w.Cores, 8)
+	if w.Fixed == 0 && w.Ranked == 0 {
+		w.Fixed, w.Ranked = 2*time.Millisecond, 18*time.Millisecond
+	}
+	w.Spread, w.Noise = cmp.Or(w.Spread, 0.3), cmp.Or(w.Noise, 0.2)
+	w.Deadline = cmp.Or(w.Deadline, 500*time.Millisecond)
+	if w.Law == nil {
+		w.Law = func() degrade.Law { return &degrade.FeedForward{} }
+	}
+	if w.Load == nil {
+		w.Load = Steady(0.6)
+	}
+	if len(w.Curve) == 0 {
+		w.Curve = Measured()
+	}
+	return w
+}
+
+// check refuses worlds that cannot be played.
+func (w World) check() error {
+	switch {
+	case w.Zones < 1, w.Shards < 1, w.Replicas < 1, w.Cores < 1:
+		return courant.Errorf(courant.Invalid, "a world needs a zone, a shard, a replica and a core at least")
+	case w.Fixed < 0, w.Ranked < 0:
+		return courant.Errorf(courant.Invalid, "a query cannot cost less than nothing")
+	}
+	for _, s := range w.Switches {
+		if s.Zone < 0 || s.Zone >= w.Zones {
+			return courant.Errorf(courant.Invalid, "there is no zone %d", s.Zone)
+		}
+	}
+	return nil
+}
+
+// Capacity is how many queries a second all zones answer at full share.
+func (w World) Capacity() float64 {
+	w = w.filled()
+	return float64(w.Zones*w.Replicas*w.Cores) / (w.Fixed + w.Ranked).Seconds()
+}
+
+// Steady is a load that stays.
+func Steady(load float64) func(time.Duration) float64 {
+	return func(time.Duration) float64 { return load }
+}
+
+// Lost are the switches of a loss of the last zones of several, and of their return.
+func Lost(zones, lost int, from, to time.Duration) (all []Switch) {
+	for z := zones - lost; z < zones; z++ {
+		all = append(all, Switch{At: from, Zone: z})
+	}
+	for z := zones - lost; z < zones; z++ {
+		all = append(all, Switch{At: to, Zone: z, On: true})
+	}
+	return all
+}

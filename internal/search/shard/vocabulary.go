@@ -1,0 +1,204 @@
+package shard
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/courant-platform/courant/internal/search/words"
+)
+
+// vocabulary is the words of the documents, with what leads from one word to its
+// other forms.
+type vocabulary struct {
+	postings
+	stems map[string][]uint32 // words by the key of a stem
+	order []uint32            // words of the sorted part, by their text
+	same  []uint8             // how many bytes each of them begins with as the one before
+	known *nears              // words that were looked for in this order
+}
+
+// add notes a word of the newest document.
+func (v *vocabulary) add(word []byte, doc uint32) {
+	known := v.len()
+	id := v.idOf(word)
+	if int(id) >= known {
+		v.stem(id)
+	}
+	v.postings.add(id, doc)
+}
+
+// stem notes the stems of a new word.
+func (v *vocabulary) stem(id uint32) {
+	words.Stems(v.name(id), func(key string) {
+		if v.stems == nil {
+			v.stems = map[string][]uint32{}
+		}
+		v.stems[key] = append(v.stems[key], id)
+	})
+}
+
+// forms are the words that share a stem with a word.
+func (v *vocabulary) forms(word string) (ids []uint32) {
+	words.Stems(word, func(key string) { ids = append(ids, v.stems[key]...) })
+	return ids
+}
+
+// sortWords brings the words into the order in which near ones are looked for.
+func (v *vocabulary) sortWords() {
+	v.order = v.order[:0:0]
+	for id := uint32(1); int(id) < v.len(); id++ {
+		if len(v.of(id)) > 0 {
+			v.order = append(v.order, id)
+		}
+	}
+	slices.SortFunc(v.order, func(a, b uint32) int { return strings.Compare(v.name(a), v.name(b)) })
+	v.same, v.known = make([]uint8, len(v.order)), &nears{}
+	for i := 1; i < len(v.order); i++ {
+		v.same[i] = same(v.name(v.order[i-1]), v.name(v.order[i]))
+	}
+}
+
+// same is how many bytes two words begin with alike, 255 at most.
+func same(a, b string) uint8 {
+	n := 0
+	for n < min(len(a), len(b), math.MaxUint8) && a[n] == b[n] {
+		n++
+	}
+	return uint8(n)
+}
+
+// slips is how many slips a word may have to be taken for another one.
+func slips(word string) int {
+	switch n := utf8.RuneCountInString(word); {
+	case n < 4:
+		return 0
+	case n < 8:
+		return 1
+	}
+	return 2
+}
+
+// nears remembers what is near a word: filters that leave little have the same words
+// looked for again and again.
+type nears struct {
+	mu  sync.Mutex
+	ids map[string][]uint32
+}
+
+const mostNears = 4096
+
+func (n *nears) of(word string, look func() []uint32) []uint32 {
+	n.mu.Lock()
+	ids, known := n.ids[word]
+	n.mu.Unlock()
+	if known {
+		return ids
+	}
+	ids = look()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.ids == nil || len(n.ids) >= mostNears {
+		n.ids = map[string][]uint32{}
+	}
+	n.ids[strings.Clone(word)] = ids
+	return ids
+}
+
+// near are the words within as many slips of a word as its length allows.
+func (v *vocabulary) near(word string) []uint32 {
+	most := slips(word)
+	if most == 0 || v.known == nil {
+		return nil
+	}
+	return v.known.of(word, func() []uint32 { return v.within(word, most) })
+}
+
+// within are the words within a number of slips: a letter too many, too few,
+// another, or two exchanged. It walks the words in their order as a tree: words
+// that begin alike share their rows of the table of distances, and what begins
+// too far away is passed over.
+func (v *vocabulary) within(word string, most int) (ids []uint32) {
+	w := walk{want: []rune(word), most: most}
+	for i := 0; i < len(v.order); {
+		have := v.name(v.order[i])
+		d, dead := w.distance(have)
+		if d >= 0 {
+			ids = append(ids, v.order[i])
+		}
+		i++
+		for dead > 0 && i < len(v.order) && int(v.same[i]) >= dead {
+			i++
+		}
+	}
+	return ids
+}
+
+// walk is the table of distances for the word that was looked at last.
+type walk struct {
+	want []rune
+	most int
+	have []rune
+	rows [][]int // rows[i] for the first i letters of have
+}
+
+// distance is that of a word, or -1 if it is too far; dead is the length in bytes of
+// the beginning that makes it so with all other words that have it, if there is one.
+func (w *walk) distance(have string) (d, dead int) {
+	if len(w.rows) == 0 {
+		first := make([]int, len(w.want)+1)
+		for j := range first {
+			first[j] = j
+		}
+		w.rows = [][]int{first}
+	}
+	at, i := 0, 0
+	for _, r := range have {
+		at += utf8.RuneLen(r)
+		if i >= len(w.have) || w.have[i] != r || i+1 >= len(w.rows) {
+			w.have = append(w.have[:i], r)
+			w.rows = w.rows[:i+1]
+			w.row(i + 1)
+		}
+		i++
+		if slices.Min(w.rows[i]) > w.most && (i < 2 || slices.Min(w.rows[i-1])+1 > w.most) {
+			w.have, w.rows = w.have[:i], w.rows[:i+1]
+			if at > math.MaxUint8 {
+				at = 0 // v.same does not count so far
+			}
+			return -1, at
+		}
+	}
+	w.have, w.rows = w.have[:i], w.rows[:i+1]
+	if d = w.rows[i][len(w.want)]; d > w.most {
+		return -1, 0
+	}
+	return d, 0
+}
+
+// row adds the row of the ith letter: optimal string alignment.
+func (w *walk) row(i int) {
+	above := w.rows[i-1]
+	if i < cap(w.rows) {
+		w.rows = w.rows[:i+1]
+	} else {
+		w.rows = append(w.rows, nil)
+	}
+	if w.rows[i] == nil {
+		w.rows[i] = make([]int, len(w.want)+1)
+	}
+	row := w.rows[i]
+	row[0] = i
+	for j := 1; j <= len(w.want); j++ {
+		cost := 1
+		if w.want[j-1] == w.have[i-1] {
+			cost = 0
+		}
+		row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+cost)
+		if i > 1 && j > 1 && w.want[j-1] == w.have[i-2] && w.want[j-2] == w.have[i-1] {
+			row[j] = min(row[j], w.rows[i-2][j-2]+1)
+		}
+	}
+}
