@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/guard"
 	"github.com/courant-platform/courant/internal/kit/setting"
-	"github.com/courant-platform/courant/internal/stage/robot/client"
 )
 
 // validate checks what can be checked before anything starts.
@@ -98,10 +98,10 @@ func (c Config) validateCounts() error {
 }
 
 // exempts are robot.allow_addresses.
-func (c Config) exempts() ([]client.Exempt, error) {
-	var out []client.Exempt
+func (c Config) exempts() ([]guard.Exempt, error) {
+	var out []guard.Exempt
 	for _, s := range c.Robot.AllowAddresses {
-		e, err := client.ParseExempt(s)
+		e, err := guard.ParseExempt(s)
 		if err != nil {
 			return nil, invalid("robot.allow_addresses: %w", err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/charset"
+	"github.com/courant-platform/courant/internal/kit/guard"
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
@@ -46,7 +47,7 @@ type Fetcher struct {
 	Waiting func(format string, args ...any) // hears of waits that people notice
 
 	client *client.Client
-	guard  *client.Guard
+	guard  *guard.Guard
 	hosts  map[string]*fetchHost // by origin
 }
 

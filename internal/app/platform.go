@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/courant-platform/courant/internal/kit/guard"
 	"github.com/courant-platform/courant/internal/kit/obs"
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/blob/folder"
@@ -119,15 +120,15 @@ func (p *Platform) log(role string) *slog.Logger { return p.Logger.With("role", 
 
 // client is robot's downloader, which websub asks hubs by, with the guard of its
 // addresses.
-func (p *Platform) client() (*client.Client, *client.Guard, error) {
+func (p *Platform) client() (*client.Client, *guard.Guard, error) {
 	exempts, err := p.Config.exempts()
 	if err != nil {
 		return nil, nil, err
 	}
-	guard := &client.Guard{Allow: exempts, Own: func() []netip.AddrPort { return p.listeners }}
-	c, err := client.New(client.Config{Guard: guard, Proxy: p.Config.Robot.Proxy, UserAgent: p.Config.Robot.UserAgent,
+	g := &guard.Guard{Allow: exempts, Own: func() []netip.AddrPort { return p.listeners }}
+	c, err := client.New(client.Config{Guard: g, Proxy: p.Config.Robot.Proxy, UserAgent: p.Config.Robot.UserAgent,
 		Timeout: time.Duration(p.Config.Robot.Timeout)})
-	return c, guard, err
+	return c, g, err
 }
 
 // roleClient is client for a role. The first role of a process says whose duty a proxy

@@ -17,7 +17,7 @@ type home struct {
 
 // homes is the list of all that we did not write ourselves.
 var homes = []home{
-	{path: "code.dny.dev/ssrf", at: []string{"internal/stage/robot/client"},
+	{path: "code.dny.dev/ssrf", at: []string{"internal/kit/guard"},
 		why: "the list of addresses that are not public, kept after IANA's registries"},
 	{path: "github.com/andybalholm/brotli", at: []string{"internal/stage/robot/client"},
 		why: "sites answer in brotli"},

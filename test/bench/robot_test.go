@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/guard"
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/port/blob"
@@ -49,7 +50,7 @@ func newRobot(b *testing.B, proxy string, gap time.Duration) *robotWorld {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c, err := client.New(client.Config{Guard: &client.Guard{}, Proxy: "http://" + proxy, UserAgent: "courant/bench"})
+	c, err := client.New(client.Config{Guard: &guard.Guard{}, Proxy: "http://" + proxy, UserAgent: "courant/bench"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -116,7 +117,7 @@ func peer(b *testing.B) (proxy string) {
 // BenchmarkClient downloads pages as fast as it goes, by robots.txt, and keeps nothing:
 // what "colly crawl" does.
 func BenchmarkClient(b *testing.B) {
-	c, err := client.New(client.Config{Guard: &client.Guard{}, Proxy: "http://" + peer(b), UserAgent: "courant/bench"})
+	c, err := client.New(client.Config{Guard: &guard.Guard{}, Proxy: "http://" + peer(b), UserAgent: "courant/bench"})
 	if err != nil {
 		b.Fatal(err)
 	}

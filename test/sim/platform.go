@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/courant-platform/courant/internal/kit/guard"
 	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/bus"
@@ -58,7 +59,7 @@ func (p process) run(ctx context.Context) (crashed bool, err error) {
 		Drop: p.faults.drop, Repeat: p.faults.repeat, Delay: p.faults.delay, MaxDelay: 20 * time.Second}
 	defer carrier.Close()
 	b := &bus.Bus{Log: p.log, Grace: time.Second, Driver: carrier}
-	c, err := client.New(client.Config{Guard: &client.Guard{}, UserAgent: "courant/sim", Dial: p.web.dial})
+	c, err := client.New(client.Config{Guard: &guard.Guard{}, UserAgent: "courant/sim", Dial: p.web.dial})
 	if err != nil {
 		return false, err
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/guard"
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/blob/memory"
@@ -86,7 +87,7 @@ func (w *world) others() {
 // run starts a robot; stop ends it.
 func (w *world) run(owner string) {
 	w.t.Helper()
-	c, err := client.New(client.Config{Guard: &client.Guard{}, UserAgent: w.config.UserAgent, Timeout: time.Duration(w.config.Timeout), Dial: w.dial})
+	c, err := client.New(client.Config{Guard: &guard.Guard{}, UserAgent: w.config.UserAgent, Timeout: time.Duration(w.config.Timeout), Dial: w.dial})
 	if err != nil {
 		w.t.Fatal(err)
 	}

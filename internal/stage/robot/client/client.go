@@ -19,11 +19,12 @@ import (
 	"golang.org/x/net/http/httpproxy"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/guard"
 )
 
 // Config is what a client needs; zero means default.
 type Config struct {
-	Guard     *Guard
+	Guard     *guard.Guard
 	Proxy     string // URL; the process's environment unless set
 	UserAgent string
 	Timeout   time.Duration // of one request as a whole, unless it has its own; 60 s
@@ -95,7 +96,7 @@ func New(c Config) (*Client, error) {
 		if err != nil || u.Host == "" {
 			return nil, courant.Errorf(courant.Invalid, "robot.proxy: %q is not an address: write http://host:port", p)
 		}
-		client.proxies[net.JoinHostPort(u.Hostname(), strconv.Itoa(portOf(u)))] = true
+		client.proxies[net.JoinHostPort(u.Hostname(), strconv.Itoa(guard.Port(u)))] = true
 	}
 	perHost := 2
 	if c.Guard != nil {
@@ -129,12 +130,12 @@ func (c *Client) Proxied() bool { return len(c.proxies) > 0 }
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 func addrPort(a netip.Addr, u *url.URL) netip.AddrPort {
-	return netip.AddrPortFrom(a, uint16(portOf(u)))
+	return netip.AddrPortFrom(a, uint16(guard.Port(u)))
 }
 
 // choose is the proxy for a request; an exempt address is asked directly.
 func (c *Client) choose(r *http.Request) (*url.URL, error) {
-	if a, ok := literal(r.URL.Hostname()); ok && c.config.Guard.Exempts(addrPort(a, r.URL)) {
+	if a, ok := guard.Literal(r.URL.Hostname()); ok && c.config.Guard.Exempts(addrPort(a, r.URL)) {
 		return nil, nil
 	}
 	return c.proxy(r.URL)

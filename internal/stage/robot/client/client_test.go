@@ -24,6 +24,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/guard"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
 )
 
@@ -31,7 +32,7 @@ import (
 // after request, until script returns false.
 func scripted(t *testing.T, script func(w io.Writer, r *http.Request) bool) *client.Client {
 	t.Helper()
-	c, err := client.New(client.Config{Guard: &client.Guard{}, UserAgent: "courant/test", Dial: func(context.Context, string, string) (net.Conn, error) {
+	c, err := client.New(client.Config{Guard: &guard.Guard{}, UserAgent: "courant/test", Dial: func(context.Context, string, string) (net.Conn, error) {
 		ours, theirs := net.Pipe()
 		go func() {
 			defer theirs.Close()
@@ -401,7 +402,7 @@ func TestTheKindOfAFailureIsTold(t *testing.T) {
 		{&net.DNSError{Err: "no such host", Name: "site.example", IsNotFound: true}, courant.NotFound},
 		{context.DeadlineExceeded, courant.Busy},
 	} {
-		cl, err := client.New(client.Config{Guard: &client.Guard{}, Dial: func(context.Context, string, string) (net.Conn, error) { return nil, c.dial }})
+		cl, err := client.New(client.Config{Guard: &guard.Guard{}, Dial: func(context.Context, string, string) (net.Conn, error) { return nil, c.dial }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -416,7 +417,7 @@ func TestACertificateThatNobodyVouchesForIsRefused(t *testing.T) {
 	s.Config.ErrorLog = log.New(io.Discard, "", 0) // it complains of us
 	s.StartTLS()
 	defer s.Close()
-	c, err := client.New(client.Config{Guard: &client.Guard{}, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+	c, err := client.New(client.Config{Guard: &guard.Guard{}, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, network, s.Listener.Addr().String())
 	}})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/guard"
 )
 
 // keptReply is how much of the answer to a form is kept, in bytes.
@@ -41,7 +42,7 @@ func (c *Client) Near(address string) bool {
 	if err != nil {
 		return false
 	}
-	if a, ok := literal(u.Hostname()); ok {
+	if a, ok := guard.Literal(u.Hostname()); ok {
 		return a.Unmap().IsLoopback() || c.config.Guard.Exempts(addrPort(a, u))
 	}
 	return u.Hostname() == "localhost"

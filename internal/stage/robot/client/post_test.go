@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/guard"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
 )
 
@@ -44,7 +45,7 @@ func TestAFormGoesOnlyWhereTheGuardLets(t *testing.T) {
 }
 
 func TestNearIsWhatCanReachThisMachine(t *testing.T) {
-	c, err := client.New(client.Config{Guard: &client.Guard{Allow: []client.Exempt{{Prefix: netip.MustParsePrefix("10.1.0.0/16")}}}})
+	c, err := client.New(client.Config{Guard: &guard.Guard{Allow: []guard.Exempt{{Prefix: netip.MustParsePrefix("10.1.0.0/16")}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/courant-platform/courant/internal/kit/guard"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
 )
 
@@ -110,7 +111,7 @@ func TestCookiesAreSentWhereTheyBelong(t *testing.T) {
 func TestANameIsLookedUpOnceAMinuteAndMayMove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32
-		c, err := client.New(client.Config{Guard: &client.Guard{}, Lookup: func(context.Context, string, string) ([]netip.Addr, error) {
+		c, err := client.New(client.Config{Guard: &guard.Guard{}, Lookup: func(context.Context, string, string) ([]netip.Addr, error) {
 			time.Sleep(10 * time.Millisecond)
 			if asked.Add(1) > 2 {
 				return nil, &net.DNSError{Err: "no such host", Name: "moving.example", IsNotFound: true}

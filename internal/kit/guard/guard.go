@@ -1,4 +1,7 @@
-package client
+// Package guard decides which addresses a program may ask on behalf of others. It
+// refuses what is not public, in every spelling, both as it is written in a URL and
+// as it resolves at the dial, save what the operator allows.
+package guard
 
 import (
 	"fmt"
@@ -80,9 +83,9 @@ func (g *Guard) URL(u *url.URL) error {
 	if err != nil {
 		return forbidden("%s: %v", u.Redacted(), err)
 	}
-	port := portOf(u)
+	port := Port(u)
 	host := strings.TrimSuffix(link.Host(canonical), ".")
-	if a, ok := literal(host); ok {
+	if a, ok := Literal(host); ok {
 		return g.address(netip.AddrPortFrom(a, uint16(port)))
 	}
 	local := host == "localhost" || strings.HasSuffix(host, ".localhost") || !strings.Contains(host, ".")
@@ -145,7 +148,8 @@ func forbidden(format string, args ...any) error {
 	return courant.Errorf(courant.Forbidden, "not allowed: %s", fmt.Sprintf(format, args...))
 }
 
-func portOf(u *url.URL) int {
+// Port is the port that a URL names, or that of its scheme.
+func Port(u *url.URL) int {
 	if p, err := strconv.Atoi(u.Port()); err == nil {
 		return p
 	}
@@ -155,9 +159,9 @@ func portOf(u *url.URL) int {
 	return 80
 }
 
-// literal reads an IP address in every spelling that resolvers take: also
+// Literal reads an IP address in every spelling that resolvers take: also
 // 127.1, 0x7f.1, 017700000001 and 2130706433.
-func literal(host string) (netip.Addr, bool) {
+func Literal(host string) (netip.Addr, bool) {
 	if a, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
 		return a.WithZone(""), true
 	}
