@@ -21,6 +21,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/courant-platform/courant/internal/app"
+	"github.com/courant-platform/courant/internal/desk"
 	"github.com/courant-platform/courant/internal/front/api"
 	"github.com/courant-platform/courant/internal/kit/jsonline"
 )
@@ -128,7 +129,7 @@ func (f *flags) importOne(ctx context.Context, r *app.Remote, name, source, abse
 		return out, err
 	}
 	q := url.Values{"name": {out.Source}, "digest": {digest}, "absence": {absence}}
-	var answer api.Imported
+	var answer desk.Imported
 	if err := r.Upload(ctx, "/api/v1/imports?"+q.Encode(), body, &answer); err != nil {
 		if strings.Contains(err.Error(), "no name of a source") {
 			err = fmt.Errorf("%w; write one with --source", err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/app"
+	"github.com/courant-platform/courant/internal/desk"
 	"github.com/courant-platform/courant/internal/front/api"
 	"github.com/courant-platform/courant/internal/kit/jsonline"
 	"github.com/courant-platform/courant/internal/kit/link"
@@ -20,7 +21,7 @@ import (
 )
 
 func (f *flags) sourceAdd() *cobra.Command {
-	var n api.NewSource
+	var n desk.NewSource
 	c := &cobra.Command{
 		Use: "add URL…", Short: "Add sources",
 		Example: "  courant source add https://example.org/feed.xml", Args: args(cobra.MinimumNArgs(1)),
@@ -62,7 +63,7 @@ func (*duration) Type() string { return "duration" }
 
 // addAll adds all before it waits for what their first downloads bring. What fails
 // with one source keeps no other from being added.
-func (f *flags) addAll(ctx context.Context, r *app.Remote, n api.NewSource, urls []string) error {
+func (f *flags) addAll(ctx context.Context, r *app.Remote, n desk.NewSource, urls []string) error {
 	failed := 0
 	fail := func(err error) error {
 		if failed++; len(urls) == 1 || ctx.Err() != nil {
@@ -75,7 +76,7 @@ func (f *flags) addAll(ctx context.Context, r *app.Remote, n api.NewSource, urls
 	}
 	var fresh []*courant.Source
 	for _, n.URL = range urls {
-		added := api.Added{URL: link.Redact(n.URL)}
+		added := desk.Added{URL: link.Redact(n.URL)}
 		err := r.Do(ctx, http.MethodPost, "/api/v1/sources", n, &added)
 		if err == nil && added.Source != nil && !added.Known {
 			fresh = append(fresh, added.Source)
@@ -106,7 +107,7 @@ func (f *flags) addAll(ctx context.Context, r *app.Remote, n api.NewSource, urls
 }
 
 // showAdded says what became of an address; errors are for the caller to say.
-func (f *flags) showAdded(added api.Added) error {
+func (f *flags) showAdded(added desk.Added) error {
 	switch s := added.Source; {
 	case f.json:
 		return jsonline.Write(os.Stdout, added)

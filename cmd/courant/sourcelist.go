@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/courant-platform/courant/internal/app"
+	"github.com/courant-platform/courant/internal/desk"
 	"github.com/courant-platform/courant/internal/front/api"
 	"github.com/courant-platform/courant/internal/kit/jsonline"
 	"github.com/courant-platform/courant/internal/read/opml"
@@ -54,11 +55,11 @@ func readList(name string) ([]opml.Entry, error) {
 func (f *flags) importAll(cmd *cobra.Command, r *app.Remote, entries []opml.Entry) error {
 	added, known, failed := 0, 0, 0
 	for at := 0; at < len(entries); at += importBatch {
-		var batch []api.NewSource
+		var batch []desk.NewSource
 		for _, e := range entries[at:min(at+importBatch, len(entries))] {
-			batch = append(batch, api.NewSource{URL: e.URL, Kind: e.Kind, Name: e.Name, Title: e.Title, ListXPath: e.XPath, NextXPath: e.Next})
+			batch = append(batch, desk.NewSource{URL: e.URL, Kind: e.Kind, Name: e.Name, Title: e.Title, ListXPath: e.XPath, NextXPath: e.Next})
 		}
-		var results []api.Added
+		var results []desk.Added
 		if err := r.Do(cmd.Context(), http.MethodPost, "/api/v1/sources", batch, &results); err != nil {
 			return err
 		}

@@ -15,6 +15,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/courant-platform/courant/internal/desk"
+	"github.com/courant-platform/courant/internal/front/api"
+	"github.com/courant-platform/courant/internal/front/gate"
 	"github.com/courant-platform/courant/internal/kit/guard"
 	"github.com/courant-platform/courant/internal/kit/obs"
 	"github.com/courant-platform/courant/internal/port/blob"
@@ -27,6 +30,7 @@ import (
 	"github.com/courant-platform/courant/internal/port/store/sqlite"
 	"github.com/courant-platform/courant/internal/search/index"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
+	"github.com/courant-platform/courant/internal/stage/robot/rules"
 )
 
 // Platform is the backends with what all roles share.
@@ -38,6 +42,10 @@ type Platform struct {
 	Metrics *obs.Set
 	Owner   string // this process among those that share the store
 	Logger  *slog.Logger
+
+	gate *gate.Gate // the only one of the process
+	desk *desk.Desk
+	api  *api.API // likewise
 
 	dir       string // the data folder
 	options   Options
@@ -60,6 +68,10 @@ func Open(ctx context.Context, c Config, dir string, log *slog.Logger) (*Platfor
 			return nil, errors.Join(err, p.Close())
 		}
 	}
+	p.gate = &gate.Gate{Store: p.Store, Log: p.log("api"), Password: c.HTTP.Password}
+	p.desk = &desk.Desk{Store: p.Store, Blobs: p.Blobs}
+	p.api = &api.API{Store: p.Store, Blobs: p.Blobs, Desk: p.desk, Log: p.log("api"), Admit: p.gate.Admit,
+		CrawlDelay: func(text []byte) time.Duration { return rules.Parse(text, c.Robot.UserAgent).Delay }}
 	return p, nil
 }
 

@@ -91,10 +91,10 @@ func local(ctx context.Context, data string, c Config) (*Remote, error) {
 	if err != nil {
 		return nil, errors.Join(err, held.Close())
 	}
-	p.session.Token = "local"
+	p.gate.Session = "local"
 	mux := http.NewServeMux()
-	p.api().Register(mux)
-	return &Remote{base: "http://localhost", token: p.session.Token, platform: p,
+	p.api.Register(mux)
+	return &Remote{base: "http://localhost", token: p.gate.Session, platform: p,
 		send: func(r *http.Request) (*http.Response, error) {
 			w := &recorder{header: http.Header{}}
 			mux.ServeHTTP(w, r)

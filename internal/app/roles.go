@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/front/api"
 	"github.com/courant-platform/courant/internal/front/serve"
 	"github.com/courant-platform/courant/internal/port/bus"
 	"github.com/courant-platform/courant/internal/stage/media"
@@ -16,7 +15,6 @@ import (
 	"github.com/courant-platform/courant/internal/stage/parse"
 	"github.com/courant-platform/courant/internal/stage/robot"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
-	"github.com/courant-platform/courant/internal/stage/robot/rules"
 	"github.com/courant-platform/courant/internal/stage/schedule"
 	"github.com/courant-platform/courant/internal/stage/websub"
 )
@@ -134,11 +132,5 @@ func serveRole(p *Platform) (unit, error) {
 }
 
 func apiRole(p *Platform) (unit, error) {
-	a := p.api()
-	return unit{handlers: a.Handlers(), runs: runs{a.Run}, register: a.Register}, nil
-}
-
-func (p *Platform) api() *api.API {
-	return &api.API{Store: p.Store, Blobs: p.Blobs, Log: p.log("api"), Session: p.session.Token, Password: p.Config.HTTP.Password,
-		CrawlDelay: func(text []byte) time.Duration { return rules.Parse(text, p.Config.Robot.UserAgent).Delay }}
+	return unit{handlers: p.api.Handlers(), runs: runs{p.api.Run}, register: p.api.Register}, nil
 }

@@ -92,6 +92,7 @@ func (p *Platform) listen(held *Folder) (net.Listener, error) {
 	a := l.Addr().(*net.TCPAddr).AddrPort()
 	p.listeners = append(p.listeners, netip.AddrPortFrom(a.Addr().Unmap(), a.Port()))
 	p.session = session{PID: os.Getpid(), Address: "http://" + reachable(a), Token: rand.Text()}
+	p.gate.Session = p.session.Token
 	return l, errors.Join(held.publish(p.session), held.say(fmt.Sprintf("process %d", os.Getpid())))
 }
 
@@ -106,7 +107,7 @@ func reachable(a netip.AddrPort) string {
 // greet says where the pages are, and the first token once.
 func (p *Platform) greet(ctx context.Context, o Options, a net.Addr) error {
 	fmt.Fprintf(o.Out, "courant %s\n  pages  %s/\n", Version(), p.session.Address)
-	token, err := p.api().FirstToken(ctx)
+	token, err := p.gate.FirstToken(ctx)
 	if err != nil {
 		return err
 	}
@@ -183,10 +184,11 @@ func (p *Platform) register(mux *http.ServeMux) {
 		}
 		io.WriteString(w, "ready\n")
 	})
-	guard := p.api().Guard
-	mux.HandleFunc("GET /metrics", guard(p.Metrics.Handler()))
-	mux.HandleFunc("GET /debug/pprof/", guard(http.HandlerFunc(pprof.Index)))
-	mux.HandleFunc("GET /debug/pprof/profile", guard(http.HandlerFunc(pprof.Profile)))
+	for pattern, h := range map[string]http.Handler{
+		"GET /metrics": p.Metrics.Handler(), "GET /debug/pprof/": http.HandlerFunc(pprof.Index), "GET /debug/pprof/profile": http.HandlerFunc(pprof.Profile),
+	} {
+		mux.HandleFunc(pattern, p.gate.Admit(web.Plain(h)))
+	}
 }
 
 // http serves until ctx ends, then lets running requests end.

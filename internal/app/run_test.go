@@ -16,6 +16,7 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/app"
+	"github.com/courant-platform/courant/internal/desk"
 	"github.com/courant-platform/courant/internal/front/api"
 )
 
@@ -113,8 +114,8 @@ func TestThePlatformStartsAnswersAndStops(t *testing.T) {
 	if !r.Running || !strings.Contains(said, "http://127.0.0.1:") {
 		t.Errorf("it said %q", said)
 	}
-	var added api.Added
-	if err := r.Do(t.Context(), http.MethodPost, "/api/v1/sources", api.NewSource{URL: "http://a.invalid/feed"}, &added); err != nil {
+	var added desk.Added
+	if err := r.Do(t.Context(), http.MethodPost, "/api/v1/sources", desk.NewSource{URL: "http://a.invalid/feed"}, &added); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Do(t.Context(), http.MethodGet, "/api/v1/sources/none", nil, nil); !errors.Is(err, courant.NotFound) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/app/sample"
-	"github.com/courant-platform/courant/internal/front/api"
+	"github.com/courant-platform/courant/internal/desk"
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/setting"
 )
@@ -19,6 +19,9 @@ const samplePort = 18081
 
 // sampleEvery is how often its feeds are asked, while somebody watches.
 const sampleEvery = 4 * time.Second
+
+// ourselves is Courant where nobody asked for what it changes.
+var ourselves = courant.Visitor{Account: "courant", Role: courant.RoleOperator}
 
 // startSample serves the built-in web, and lets robot ask its addresses. stop
 // waits for the web to end.
@@ -37,15 +40,15 @@ func startSample(ctx context.Context, c *Config) (web *sample.Web, stop func() e
 // addSample adds the web's feeds. Those of an earlier run at other addresses
 // make room.
 func (p *Platform) addSample(ctx context.Context, web *sample.Web) error {
-	var sources []api.NewSource
+	var sources []desk.NewSource
 	for _, s := range web.Sources() {
 		kind := courant.KindFeed
 		if s.Shop {
 			kind = courant.KindCatalog
 		}
-		sources = append(sources, api.NewSource{Name: s.Name, Title: s.Title, URL: s.URL, Kind: kind, Every: setting.Duration(sampleEvery)})
+		sources = append(sources, desk.NewSource{Name: s.Name, Title: s.Title, URL: s.URL, Kind: kind, Every: setting.Duration(sampleEvery)})
 	}
-	added, err := p.api().Add(ctx, sources)
+	added, err := p.desk.Add(ctx, ourselves, sources)
 	if err != nil {
 		return err
 	}
@@ -53,10 +56,10 @@ func (p *Platform) addSample(ctx context.Context, web *sample.Web) error {
 		if a.Error == "" {
 			continue
 		}
-		if _, err := p.api().Remove(ctx, sources[i].Name, onLoopback); err != nil {
+		if _, err := p.desk.Remove(ctx, ourselves, sources[i].Name, onLoopback); err != nil {
 			return err
 		}
-		if _, err := p.api().Add(ctx, sources[i:i+1]); err != nil {
+		if _, err := p.desk.Add(ctx, ourselves, sources[i:i+1]); err != nil {
 			return err
 		}
 	}
@@ -71,7 +74,7 @@ func (p *Platform) dropSample(ctx context.Context, roles []string) error {
 	}
 	removed := 0
 	for _, name := range sample.Names() {
-		_, err := p.api().Remove(ctx, name, onLoopback)
+		_, err := p.desk.Remove(ctx, ourselves, name, onLoopback)
 		switch {
 		case err == nil:
 			removed++

@@ -55,7 +55,7 @@ func shardRole(p *Platform) (unit, error) {
 // unless there are replicas in others.
 func searchRole(p *Platform) (unit, error) {
 	c := p.Config.Search
-	s := &search.Search{Store: p.Store, Config: c, Zone: p.zone(), Metrics: p.Metrics, Log: p.log("search"), Guard: p.api().Guard}
+	s := &search.Search{Store: p.Store, Config: c, Zone: p.zone(), Metrics: p.Metrics, Log: p.log("search"), Admit: p.gate.Admit, Desk: p.desk}
 	u := unit{runs: runs{s.Run}, register: s.Register}
 	if p.index != nil && c.Listen == "" {
 		s.Backend = p.index

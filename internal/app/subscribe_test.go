@@ -15,11 +15,14 @@ import (
 	"time"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/desk"
 	"github.com/courant-platform/courant/internal/front/api"
+	"github.com/courant-platform/courant/internal/front/gate"
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/blob/memory"
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/port/store/storetest"
+	"github.com/courant-platform/courant/internal/table"
 	"github.com/courant-platform/courant/subscribe"
 )
 
@@ -34,7 +37,8 @@ type downloads struct {
 func openDownloads(t *testing.T, s *store.Store) *downloads {
 	t.Helper()
 	d := &downloads{t: t, store: s, blobs: blob.Bucket{Driver: &memory.Memory{}}}
-	a := &api.API{Store: s, Blobs: d.blobs, Log: slog.New(slog.DiscardHandler), Session: "token"}
+	g := &gate.Gate{Store: s, Log: slog.New(slog.DiscardHandler), Session: "token"}
+	a := &api.API{Store: s, Blobs: d.blobs, Log: g.Log, Admit: g.Admit, Desk: &desk.Desk{Store: s, Blobs: d.blobs}}
 	mux := http.NewServeMux()
 	a.Register(mux)
 	d.server = httptest.NewServer(mux)
@@ -51,7 +55,7 @@ func (d *downloads) put(kind, body string) (key string) {
 	key, err := d.blobs.PutCached(d.t.Context(), "body/20260102t0304/"+kind, []byte(body))
 	if err == nil {
 		err = d.store.Write(d.t.Context(), func(tx *store.Tx) error {
-			return tx.Downloaded(store.Download{Kind: kind, URL: "http://a.example/" + body, Type: "text/xml", Blob: key, File: key})
+			return table.Log(tx, table.Download{Kind: kind, URL: "http://a.example/" + body, Type: "text/xml", Blob: key})
 		})
 	}
 	if err != nil && d.t.Context().Err() == nil {
@@ -142,7 +146,7 @@ func TestASubscriptionBeginsAtTheEndHoweverMuchIsNotNumbered(t *testing.T) {
 		const many = 2345
 		if err := s.Write(t.Context(), func(tx *store.Tx) (err error) {
 			for i := range many {
-				err = errors.Join(err, tx.Downloaded(store.Download{Kind: "feed", URL: "http://a.example/", Blob: fmt.Sprintf("body/20260102t0304/%04d", i), File: "body/20260102t0304"}))
+				err = errors.Join(err, table.Log(tx, table.Download{Kind: "feed", URL: "http://a.example/", Blob: fmt.Sprintf("body/pack-20260102t0304/%04d", i)}))
 			}
 			return err
 		}); err != nil {
@@ -185,9 +189,9 @@ func TestWhoIsTooLateIsToldWhatIsLost(t *testing.T) {
 	d.put("feed", "c")
 	d.put("picture", "p")
 	if err := d.store.Write(t.Context(), func(tx *store.Tx) error {
-		_, err := tx.NumberDownloads()
+		_, err := table.NumberDownloads(tx)
 		for _, key := range gone {
-			err = errors.Join(err, tx.DropDownloads(key))
+			err = errors.Join(err, table.DropDownloads(tx, key))
 		}
 		return err
 	}); err != nil {

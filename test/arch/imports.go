@@ -64,7 +64,7 @@ func allowed(f file, to string) bool {
 	case "test", app:
 		return true
 	case "cmd":
-		return under(to, app, fronts, search, kit, read)
+		return under(to, app, fronts, desk, search, kit, read)
 	case kit:
 		return within(to, kit)
 	case read:

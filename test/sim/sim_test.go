@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/front/api"
+	"github.com/courant-platform/courant/internal/desk"
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/pack"
 	"github.com/courant-platform/courant/internal/port/blob"
@@ -123,12 +123,12 @@ func addSources(t *testing.T, db store.Driver, log *slog.Logger) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sources := []api.NewSource{{URL: "http://h0.test/second.xml"}}
+	sources := []desk.NewSource{{URL: "http://h0.test/second.xml"}}
 	for h := range hosts {
-		sources = append(sources, api.NewSource{URL: fmt.Sprintf("http://h%d.test/feed.xml", h)})
+		sources = append(sources, desk.NewSource{URL: fmt.Sprintf("http://h%d.test/feed.xml", h)})
 	}
-	a := &api.API{Store: s, Log: log}
-	if _, err := a.Add(t.Context(), sources); err != nil {
+	d := &desk.Desk{Store: s}
+	if _, err := d.Add(t.Context(), courant.Visitor{Role: courant.RoleOperator}, sources); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -3,17 +3,13 @@
 package api
 
 import (
-	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/desk"
 	"github.com/courant-platform/courant/internal/kit/bell"
 	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/blob"
@@ -25,10 +21,9 @@ type API struct {
 	Store *store.Store
 	Blobs blob.Bucket
 	Log   *slog.Logger
-	// Session is a token that is valid as long as this process runs.
-	Session string
-	// Password is the administrator's, for Basic authentication; "" for none.
-	Password string
+	// Admit lets visitors in who may see and change all.
+	Admit web.Admit
+	Desk  *desk.Desk
 	// CrawlDelay is the time between two requests that a robots.txt asks us for; nil
 	// for none.
 	CrawlDelay func(robotsTxt []byte) time.Duration
@@ -44,13 +39,14 @@ func (a *API) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/pages", a.handle(a.pages))
 	mux.HandleFunc("GET /api/v1/changes", a.handle(a.changes))
 	mux.HandleFunc("GET /api/v1/story", a.admin(a.story))
-	mux.HandleFunc("POST /api/v1/imports", a.admin(a.importFile))
+	mux.HandleFunc("POST /api/v1/imports", a.act(a.importFile))
 	mux.HandleFunc("GET /api/v1/sources", a.admin(a.sources))
-	mux.HandleFunc("POST /api/v1/sources", a.admin(a.addSources))
+	mux.HandleFunc("POST /api/v1/sources", a.act(a.addSources))
 	mux.HandleFunc("GET /api/v1/sources/{name}", a.admin(a.source))
 	mux.HandleFunc("GET /api/v1/sources/{name}/progress", a.admin(a.progress))
-	mux.HandleFunc("DELETE /api/v1/sources/{name}", a.admin(a.removeSource))
-	mux.HandleFunc("POST /api/v1/sources/{name}/ask", a.admin(a.askSource))
+	mux.HandleFunc("DELETE /api/v1/sources/{name}", a.act(a.removeSource))
+	mux.HandleFunc("POST /api/v1/sources/{name}/ask", a.act(a.askSource))
+	mux.HandleFunc("GET /api/v1/audit", a.admin(a.audit))
 	a.registerSubscriptions(mux)
 	mux.HandleFunc("GET /api/v1/hosts", a.admin(a.hosts))
 	mux.HandleFunc("GET /api/v1/host", a.admin(a.host))
@@ -77,103 +73,19 @@ func (a *API) handle(f answer) http.HandlerFunc {
 	}
 }
 
-// admin asks for a token first.
-func (a *API) admin(f answer) http.HandlerFunc { return a.Guard(a.handle(f)) }
+// action is an answer that depends on who asks, such as one that changes things.
+type action func(w http.ResponseWriter, r *http.Request, who courant.Visitor) (status int, v any, err error)
 
-// crossOrigin knows requests that a page elsewhere has a browser make, which sends the
-// password along by itself.
-var crossOrigin = http.NewCrossOriginProtection()
-
-// Guard lets requests through that carry a valid token or the administrator's
-// password, and do not come from a page elsewhere.
-func (a *API) Guard(next http.Handler) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if err := crossOrigin.Check(r); err != nil {
-			web.FailWith(w, http.StatusForbidden, "a page of another origin may not ask for this")
-			return
-		}
-		ok, err := a.permits(r)
-		if err != nil {
-			web.Fail(w, r, a.Log, err)
-			return
-		}
-		if !ok {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="courant"`)
-			web.FailWith(w, http.StatusUnauthorized, a.refusal(r))
-			return
-		}
-		next.ServeHTTP(w, r)
-	}
-}
-
-// refusal says what is wrong with what a request carries that is not let through.
-func (a *API) refusal(r *http.Request) string {
-	const needed = "a token is needed: Authorization: Bearer …"
-	switch _, _, basic := r.BasicAuth(); {
-	case basic && a.Password == "":
-		return "there is no password, for http.admin_password is not set; " + needed
-	case basic:
-		return "the password is wrong"
-	case token(r) == "":
-		return needed
-	}
-	return "the token is wrong; the one that the first start showed is good, and what a running courant has left in its data folder"
-}
-
-func (a *API) permits(r *http.Request) (bool, error) {
-	if _, password, ok := r.BasicAuth(); ok && a.Password != "" {
-		given, want := sha256.Sum256([]byte(password)), sha256.Sum256([]byte(a.Password))
-		return subtle.ConstantTimeCompare(given[:], want[:]) == 1, nil
-	}
-	return a.Knows(r.Context(), token(r))
-}
-
-func token(r *http.Request) string {
-	scheme, t, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") { // RFC 9110 section 11.1: case makes no difference
-		return ""
-	}
-	return strings.TrimSpace(t)
-}
-
-// Knows says whether a token is valid.
-func (a *API) Knows(ctx context.Context, token string) (bool, error) {
-	if token == "" {
-		return false, nil
-	}
-	if a.Session != "" && subtle.ConstantTimeCompare([]byte(token), []byte(a.Session)) == 1 {
-		return true, nil
-	}
-	sum := sha256.Sum256([]byte(token))
-	var one int
-	err := a.Store.Read(ctx, func(r store.Reader) error { return r.Row(readToken, sum[:]).Scan(&one) })
-	if store.NoRow(err) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// FirstToken makes the first token of a store that has none, and returns it to
-// be shown once; "" if there is one.
-func (a *API) FirstToken(ctx context.Context) (string, error) {
-	token := "courant_" + rand.Text()
-	sum := sha256.Sum256([]byte(token))
-	err := a.Store.Write(ctx, func(tx *store.Tx) error {
-		var n int
-		if err := tx.Row(countTokens).Scan(&n); err != nil {
-			return err
-		}
-		if n > 0 {
-			token = ""
-			return nil
-		}
-		_, err := tx.Exec(putToken, sum[:], "first", tx.Now().UnixMilli())
-		return err
+// act lets visitors in and tells f who they are.
+func (a *API) act(f action) http.HandlerFunc {
+	return a.Admit(func(w http.ResponseWriter, r *http.Request, who courant.Visitor) {
+		a.handle(func(w http.ResponseWriter, r *http.Request) (int, any, error) { return f(w, r, who) })(w, r)
 	})
-	if err != nil {
-		return "", err
-	}
-	return token, nil
+}
+
+// admin lets visitors in first.
+func (a *API) admin(f answer) http.HandlerFunc {
+	return a.act(func(w http.ResponseWriter, r *http.Request, _ courant.Visitor) (int, any, error) { return f(w, r) })
 }
 
 var errGone = courant.Errorf(courant.NotFound, "the page was withdrawn by its source")

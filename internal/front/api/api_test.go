@@ -2,8 +2,6 @@ package api_test
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,9 +16,11 @@ import (
 	"time"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/desk"
 	"github.com/courant-platform/courant/internal/front/api"
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/pack"
+	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/port/store/storetest"
 )
@@ -42,7 +42,8 @@ type world struct {
 func open(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, store: storetest.Memory(t)}
-	w.api = &api.API{Store: w.store, Log: slog.New(slog.DiscardHandler), Session: token, Password: "correct horse battery", CrawlDelay: crawlDelay}
+	w.api = &api.API{Store: w.store, Log: slog.New(slog.DiscardHandler), Admit: admit, CrawlDelay: crawlDelay,
+		Desk: &desk.Desk{Store: w.store}}
 	mux := http.NewServeMux()
 	w.api.Register(mux)
 	w.server = httptest.NewUnstartedServer(mux)
@@ -55,6 +56,17 @@ func open(t *testing.T) *world {
 		}
 	})
 	return w
+}
+
+// admit lets in who has the token.
+func admit(next web.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+token {
+			web.FailWith(w, http.StatusUnauthorized, "")
+			return
+		}
+		next(w, r, courant.Visitor{Account: "local", Role: courant.RoleOperator})
+	}
 }
 
 func (w *world) exec(query string, args ...any) {
@@ -75,7 +87,7 @@ func (w *world) page(id int64, address string, item courant.Item) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.exec(`INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture, published, updated, fetched, stored, printed, change)
+	w.exec(`INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture, published, updated, fetched, stored, rendered_at, change)
 		VALUES ($1, $2, $3, $4, 1, 3, 1, $5, $1, 7, $6, $7, '', 1767323045000, 0, 5000, $8, 1, $2)`, key[:], id, address, link.Host(address), item.Withdrawn, item.Title, item.Language, 1000*id)
 	if !item.Withdrawn {
 		w.exec(`INSERT INTO bodies (page, document, html) VALUES ($1, $2, $3)`, id, content, []byte{})
@@ -191,74 +203,28 @@ func TestErrorsAreProblems(t *testing.T) {
 	}
 }
 
-func TestATokenIsNeeded(t *testing.T) {
+func TestAVisitorMustBeLetInFirst(t *testing.T) {
 	w := open(t)
-	first, err := w.api.FirstToken(t.Context())
-	if err != nil || first == "" {
-		t.Fatalf("the first token is %q, %v", first, err)
-	}
-	if again, err := w.api.FirstToken(t.Context()); err != nil || again != "" {
-		t.Errorf("a second first token: %q, %v", again, err)
-	}
-	sum := sha256.Sum256([]byte(first))
-	for _, c := range []struct {
-		who string
-		ok  bool
-	}{
-		{"", false}, {"Bearer ", false}, {"Bearer wrong", false}, {"Bearer " + token + "x", false}, {"Bearer " + token, true}, {"Bearer " + first, true},
-		{"Bearer " + hex.EncodeToString(sum[:]), false}, {"Basic YWRtaW46Y29ycmVjdCBob3JzZSBiYXR0ZXJ5", true}, {"Basic YWRtaW46d3Jvbmc=", false}, {"Basic YWRtaW46", false},
-		{"Bearer correct horse battery", false},
-	} {
-		for _, path := range []string{"GET /api/v1/sources", "POST /api/v1/sources", "GET /api/v1/sources/a", "DELETE /api/v1/sources/a", "GET /api/v1/story?url=x"} {
-			method, path, _ := strings.Cut(path, " ")
-			r := w.as(c.who, method, path, "", nil)
-			if (r.StatusCode != http.StatusUnauthorized) != c.ok {
-				t.Errorf("%q: %s %s: %s", c.who, method, path, r.Status)
-			}
-			if !c.ok && r.Header.Get("WWW-Authenticate") == "" {
-				t.Errorf("%s %s does not say what is needed", method, path)
+	for _, path := range []string{"GET /api/v1/sources", "POST /api/v1/sources", "GET /api/v1/sources/a", "GET /api/v1/sources/a/progress", "DELETE /api/v1/sources/a",
+		"POST /api/v1/sources/a/ask", "GET /api/v1/story?url=x", "POST /api/v1/imports", "GET /api/v1/hosts", "GET /api/v1/host?host=a", "GET /api/v1/subscriptions",
+		"PUT /api/v1/subscriptions/a", "DELETE /api/v1/subscriptions/a", "GET /api/v1/subscriptions/a/downloads", "POST /api/v1/subscriptions/a/ack", "GET /api/v1/downloads/1/body"} {
+		method, path, _ := strings.Cut(path, " ")
+		for who, let := range map[string]bool{"": false, "Bearer " + token: true} {
+			if r := w.as(who, method, path, "", nil); (r.StatusCode != http.StatusUnauthorized) != let {
+				t.Errorf("%q: %s %s: %s", who, method, path, r.Status)
 			}
 		}
 	}
 }
 
-func TestTheTokenIsNotKept(t *testing.T) {
-	w := open(t)
-	first, err := w.api.FirstToken(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.store.Read(t.Context(), func(r store.Reader) error {
-		return r.Rows(func(rows store.Rows) error {
-			var hash []byte
-			var name string
-			err := rows.Scan(&hash, &name)
-			if strings.Contains(string(hash)+name, first) {
-				t.Error("the token lies in the store")
-			}
-			return err
-		}, `SELECT hash, name FROM tokens`)
-	}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestWithoutAPasswordNonePasses(t *testing.T) {
-	w := open(t)
-	w.api.Password = ""
-	if r := w.as("Basic YWRtaW46", http.MethodGet, "/api/v1/sources", "", nil); r.StatusCode != http.StatusUnauthorized {
-		t.Errorf("an empty password: %s", r.Status)
-	}
-}
-
 func TestSourcesAreAddedOnceAndRemoved(t *testing.T) {
 	w := open(t)
-	var added api.Added
+	var added desk.Added
 	if r := w.do("POST", "/api/v1/sources", `{"url":"HTTP://A.Example:80/feed.xml","title":"A"}`, &added); r.StatusCode != http.StatusCreated || added.Source == nil ||
 		added.Source.URL != "http://a.example/feed.xml" || added.Source.Name != "a.example-feed" || added.Source.Kind != courant.KindFeed {
 		t.Fatalf("%s %+v", r.Status, added)
 	}
-	var again api.Added
+	var again desk.Added
 	if r := w.do("POST", "/api/v1/sources", `{"url":"http://a.example/feed.xml"}`, &again); r.StatusCode != http.StatusOK || !again.Known || again.Source.ID != added.Source.ID {
 		t.Errorf("%s %+v", r.Status, again)
 	}
@@ -284,7 +250,7 @@ func TestSourcesAreAddedOnceAndRemoved(t *testing.T) {
 
 func TestASourceTellsOfItsHub(t *testing.T) {
 	w := open(t)
-	var added api.Added
+	var added desk.Added
 	w.do("POST", "/api/v1/sources", `{"url":"http://a.example/feed.xml"}`, &added)
 	show := func() *api.HubState {
 		var s api.SourceState
@@ -304,7 +270,7 @@ func TestASourceTellsOfItsHub(t *testing.T) {
 	if h := show(); h.Pinged.IsZero() || !h.Announces {
 		t.Errorf("after a ping: %+v", h)
 	}
-	w.exec(`UPDATE polls SET changed = $1`, now+(16*time.Minute).Milliseconds())
+	w.exec(`UPDATE readings SET changed = $1`, now+(16*time.Minute).Milliseconds())
 	if h := show(); h.Announces {
 		t.Errorf("when polling found what the hub did not tell: %+v", h)
 	}
@@ -312,16 +278,16 @@ func TestASourceTellsOfItsHub(t *testing.T) {
 
 func TestOfManySourcesEachIsToldItsFate(t *testing.T) {
 	w := open(t)
-	sources := []api.NewSource{{URL: "http://a.example/feed"}, {URL: "a.example/feed2"}, {URL: "nonsense"}, {URL: "http://a.example/feed"},
+	sources := []desk.NewSource{{URL: "http://a.example/feed"}, {URL: "a.example/feed2"}, {URL: "nonsense"}, {URL: "http://a.example/feed"},
 		{URL: "http://b.example/", Name: "taken"}, {URL: "http://c.example/", Name: "taken"}}
 	for i := range 500 {
-		sources = append(sources, api.NewSource{URL: fmt.Sprintf("http://many.example/%d", i), Title: "many"})
+		sources = append(sources, desk.NewSource{URL: fmt.Sprintf("http://many.example/%d", i), Title: "many"})
 	}
 	body, err := json.Marshal(sources)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var added []api.Added
+	var added []desk.Added
 	w.do("POST", "/api/v1/sources", string(body), &added)
 	if len(added) != len(sources) {
 		t.Fatalf("%d of %d are told", len(added), len(sources))
@@ -349,7 +315,7 @@ func TestANameOfASourceIsShortPlainAndNoAddress(t *testing.T) {
 		strings.Repeat("я", 101): "more than 100 characters", "a\x1b[2Jb": "do not show", "a\nb": "do not show", "a\u202eb": "do not show", "\u00a0": "do not show",
 		"http://a.example/feed": "looks like an address", " a": "blank", "..": "is no name",
 	} {
-		text, err := json.Marshal(api.NewSource{URL: "http://b.example/feed", Name: name})
+		text, err := json.Marshal(desk.NewSource{URL: "http://b.example/feed", Name: name})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -357,13 +323,13 @@ func TestANameOfASourceIsShortPlainAndNoAddress(t *testing.T) {
 		if r := w.do("POST", "/api/v1/sources", string(text), &p); r.StatusCode != http.StatusBadRequest || !strings.Contains(p.Detail, says) || len(p.Detail) > 600 {
 			t.Errorf("%q: %s %s", name, r.Status, p.Detail)
 		}
-		var many []api.Added
+		var many []desk.Added
 		if w.do("POST", "/api/v1/sources", "["+string(text)+"]", &many); len(many) != 1 || !strings.Contains(many[0].Error, says) {
 			t.Errorf("%q, imported: %+v", name, many)
 		}
 	}
 	for i, name := range []string{strings.Repeat("я", 100), "Новости 24/7", "产品", "a & b"} {
-		text, err := json.Marshal(api.NewSource{URL: fmt.Sprint("http://b.example/", i), Name: name})
+		text, err := json.Marshal(desk.NewSource{URL: fmt.Sprint("http://b.example/", i), Name: name})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -450,47 +416,5 @@ func TestTheStoryOfWhatCameInABatchBeginsWithItsID(t *testing.T) {
 	w.do("GET", "/api/v1/story?url="+url.QueryEscape(address), "", &s)
 	if len(s.Steps) != 2 || s.Steps[0].Step != "kept" || s.Steps[0].At.Format(time.RFC3339) != "2020-01-01T01:00:00Z" {
 		t.Errorf("told %+v", s)
-	}
-}
-
-func TestAPageElsewhereCannotUseThePasswordThatABrowserKnows(t *testing.T) {
-	w := open(t)
-	for origin, want := range map[string]int{"http://evil.example": http.StatusForbidden, "null": http.StatusForbidden, w.server.URL: http.StatusCreated, "": http.StatusOK} {
-		req, err := http.NewRequestWithContext(t.Context(), "POST", w.server.URL+"/api/v1/sources", strings.NewReader(`{"url":"http://a.example/"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.SetBasicAuth("admin", "correct horse battery")
-		req.Header.Set("Content-Type", "text/plain")
-		if origin != "" {
-			req.Header.Set("Origin", origin)
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		if resp.StatusCode != want && (want == http.StatusForbidden || resp.StatusCode/100 != 2) {
-			t.Errorf("from %q: %s", origin, resp.Status)
-		}
-	}
-}
-
-func TestAWrongTokenIsSaidToBeWrong(t *testing.T) {
-	w := open(t)
-	for who, says := range map[string]string{"": "a token is needed", "Bearer ": "a token is needed", "Bearer another": "the token is wrong", "bearer " + token + "x": "the token is wrong",
-		"Basic YWRtaW46": "the password is wrong", "Digest username=a": "a token is needed"} {
-		var p struct{ Detail string }
-		if r := w.as(who, http.MethodGet, "/api/v1/sources", "", &p); r.StatusCode != http.StatusUnauthorized || !strings.HasPrefix(p.Detail, says) {
-			t.Errorf("%q: %s %s", who, r.Status, p.Detail)
-		}
-	}
-	w.api.Password = ""
-	var p struct{ Detail string }
-	if w.as("Basic YWRtaW46", http.MethodGet, "/api/v1/sources", "", &p); !strings.Contains(p.Detail, "there is no password") {
-		t.Error(p.Detail)
-	}
-	if r := w.as("bearer "+token, http.MethodGet, "/api/v1/sources", "", nil); r.StatusCode != http.StatusOK {
-		t.Errorf("a scheme in small letters: %s", r.Status)
 	}
 }

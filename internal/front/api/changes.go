@@ -15,6 +15,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/bus"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/table"
 )
 
 // Change is the newest change of a page. Numbers grow; a page that changes again
@@ -224,23 +225,19 @@ func (a *API) readChanges(ctx context.Context, q changesQuery) (Changes, error) 
 	out := Changes{Changes: []Change{}, Next: q.after}
 	err := a.Store.Read(ctx, func(r store.Reader) error {
 		if q.after > 0 {
-			var oldest, newest int64
-			if err := r.Row(changeBounds).Scan(&oldest, &newest); err != nil {
+			oldest, newest, err := table.ChangeBounds(r)
+			if err != nil {
 				return err
 			}
 			if q.after < oldest || q.after > newest {
 				return errBeginAgain
 			}
 		}
-		return r.Rows(func(rows store.Rows) error {
-			var c Change
-			var published, stored int64
-			var hash []byte
-			err := rows.Scan(&c.Number, &c.ID, &c.URL, &c.Source, &c.Title, &c.Language, &published, &stored, &c.Revision, &hash, &c.Withdrawn)
-			c.PublishedAt.Time, c.StoredAt.Time, c.ContentHash = store.Time(published), store.Time(stored), hex.EncodeToString(hash)
-			out.Changes, out.Next = append(out.Changes, c), c.Number
-			return err
-		}, readChanges, q.after, q.limit)
+		return table.Changes(r, q.after, q.limit, func(c table.Change) {
+			out.Changes, out.Next = append(out.Changes, Change{Number: c.Number, ID: c.Page, URL: c.Address, Source: c.Source, Title: c.Title,
+				Language: c.Language, PublishedAt: courant.Time{Time: store.Time(c.Published)}, StoredAt: courant.Time{Time: store.Time(c.Stored)},
+				Revision: c.Revision, ContentHash: hex.EncodeToString(c.Hash), Withdrawn: c.Withdrawn}), c.Number
+		})
 	})
 	return out, err
 }

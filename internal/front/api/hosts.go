@@ -12,6 +12,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/pack"
 	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/table"
 )
 
 // Host is how the robot fares with a host: scheme, name and port, for each such
@@ -248,7 +249,7 @@ func (h *Host) readWork(q store.Reader, origin string, part int) error {
 		var s HostSource
 		var checked, due int64
 		err := rows.Scan(&s.Name, &s.URL, &checked, &s.Status, &s.Failures, &s.Problem, &due)
-		if due == never {
+		if due == table.Never {
 			due = 0
 		}
 		s.Checked.Time, s.Due.Time = store.Time(checked), store.Time(due)

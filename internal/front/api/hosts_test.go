@@ -16,16 +16,16 @@ func TestAHostTellsWhatWaitsForItAndWhy(t *testing.T) {
 	w := open(t)
 	later := w.store.Now().Add(time.Hour).UnixMilli()
 	part := courant.Part("a.example")
-	w.exec(`INSERT INTO hosts (origin, part, robots, robots_status, robots_until, allowed, failures, reason, latency)
+	w.exec(`INSERT INTO hosts (origin, partition, robots, robots_status, robots_until, allowed, failures, reason, latency)
 		VALUES ('http://www.a.example', $1, $2, 200, $3, $3, 2, 'the server answered 503', 120), ('*.a.example', $1, NULL, 0, 0, $3, 0, '429', 0),
 		('http://idle.example', 1, NULL, 404, $3, 0, 0, '', 0)`, part, pack.Bytes([]byte("User-agent: *\nDisallow: /\xff\n")), later)
 	w.exec(`INSERT INTO leases (name, owner, until, epoch) VALUES ($1, 'me', $2, 1)`, "robot/"+strconv.Itoa(part), later)
 	for i := range 3 {
 		key := link.Digest(strconv.Itoa(i))
-		w.exec(`INSERT INTO fetches (hash, url, origin, part, kind, priority, wanted, due) VALUES ($1, '', 'http://www.a.example', $2, 'picture', 5, $3, 1)`, key[:], part, 1000+i)
+		w.exec(`INSERT INTO fetches (hash, url, origin, partition, kind, priority, wanted, due) VALUES ($1, '', 'http://www.a.example', $2, 'picture', 5, $3, 1)`, key[:], part, 1000+i)
 	}
 	w.do("POST", "/api/v1/sources", `{"url":"http://www.a.example/feed","name":"a"}`, nil)
-	w.exec(`UPDATE polls SET asked = 5, status = 503, problem = 'the server answered 503'`)
+	w.exec(`UPDATE answers SET asked = 5, status = 503, problem = 'the server answered 503'`)
 
 	var all []api.Host
 	w.do("GET", "/api/v1/host?host=www.a.example", "", &all)
@@ -62,7 +62,8 @@ func TestAHostTellsWhatWaitsForItAndWhy(t *testing.T) {
 func TestASourceThatIsGoneIsAskedAgainWhenPeopleWantIt(t *testing.T) {
 	w := open(t)
 	w.do("POST", "/api/v1/sources", `{"url":"http://a.example/feed","name":"a","ignore_robots":true}`, nil)
-	w.exec(`UPDATE polls SET gone = 5, due = 253402300799000, why = 'it is gone', url = 'http://b.example/new'`)
+	w.exec(`UPDATE polls SET due = 253402300799000, reason = 'it is gone'`)
+	w.exec(`UPDATE answers SET gone_since = 5, url = 'http://b.example/new'`)
 	var s api.SourceState
 	w.do("GET", "/api/v1/sources/a", "", &s)
 	if s.Gone.IsZero() || s.Asks != "http://b.example/new" || s.Why == "" || s.Robots || !s.Due.IsZero() {

@@ -14,6 +14,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/pack"
 	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/table"
 )
 
 // Page is a page as developers get it.
@@ -117,8 +118,8 @@ func texts(q store.Reader, query string, args ...any) ([]string, error) {
 
 // readBody fills in text and pictures.
 func (p *Page) readBody(q store.Reader) error {
-	var packed []byte
-	if err := q.Row(readBody, p.ID).Scan(&packed); err != nil {
+	packed, err := table.Body(q, p.ID)
+	if err != nil {
 		return err
 	}
 	var doc courant.Document
@@ -154,9 +155,7 @@ func (p *Page) readImage(q store.Reader, url, alt string) error {
 		return nil
 	}
 	key := link.Digest(canonical)
-	i := Image{SourceURL: url, Alt: alt, Variants: []Variant{}}
-	var content, variants string
-	err = q.Row(readImage, key[:]).Scan(&content, &i.Type, &i.Width, &i.Height, &variants)
+	kept, err := table.ReadPicture(q, key[:])
 	if store.NoRow(err) {
 		return nil
 	}
@@ -164,10 +163,11 @@ func (p *Page) readImage(q store.Reader, url, alt string) error {
 		return err
 	}
 	var smaller []courant.Picture
-	if err := json.Unmarshal([]byte(variants), &smaller); err != nil {
+	if err := json.Unmarshal([]byte(kept.Variants), &smaller); err != nil {
 		return err
 	}
-	i.URL = "/media/" + courant.PictureFile(content, i.Width, i.Type)
+	i := Image{SourceURL: url, URL: "/media/" + courant.PictureFile(kept.Content, kept.Full.Width, kept.Full.Type), Alt: alt,
+		Type: kept.Full.Type, Width: kept.Full.Width, Height: kept.Full.Height, Variants: []Variant{}}
 	for _, v := range smaller {
 		i.Variants = append(i.Variants, Variant{"/media/" + v.File, v.Width, v.Type})
 	}

@@ -1,51 +1,15 @@
 package api
 
 import (
-	"context"
-	"crypto/rand"
-	"encoding/binary"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
-	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/kit/link"
-	"github.com/courant-platform/courant/internal/kit/setting"
+	"github.com/courant-platform/courant/internal/desk"
 	"github.com/courant-platform/courant/internal/port/store"
 )
-
-// NewSource is what is asked for when a source is added. Only URL is needed.
-type NewSource struct {
-	URL     string             `json:"url"`
-	Kind    courant.SourceKind `json:"kind"`
-	Name    string             `json:"name"`
-	Title   string             `json:"title"`
-	Trusted bool               `json:"trusted"`
-	// IgnoreRobots has the source's own address asked whatever its robots.txt says, as
-	// its publisher may have allowed.
-	IgnoreRobots bool `json:"ignore_robots,omitempty"`
-	// Every fixes the interval, a second at least; 0 follows the source.
-	Every setting.Duration `json:"every,omitempty"`
-	// Absence says what it means that an offer is not in a catalogue any more.
-	Absence courant.Absence `json:"absence,omitempty"`
-	// ListXPath and NextXPath say how a list page is read.
-	ListXPath string `json:"list_xpath,omitempty"`
-	NextXPath string `json:"next_xpath,omitempty"`
-}
-
-// Added is what became of one new source.
-type Added struct {
-	URL    string          `json:"url"`
-	Source *courant.Source `json:"source,omitempty"`
-	Known  bool            `json:"known,omitempty"` // it was there already
-	Error  string          `json:"error,omitempty"`
-}
 
 // Bounds of one request that adds sources.
 const (
@@ -54,27 +18,27 @@ const (
 )
 
 // addSources adds one source or an array of them.
-func (a *API) addSources(w http.ResponseWriter, r *http.Request) (int, any, error) {
+func (a *API) addSources(w http.ResponseWriter, r *http.Request, who courant.Visitor) (int, any, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		return 0, nil, courant.Errorf(courant.Invalid, "the request is larger than %d bytes or was cut off", maxBody)
 	}
 	if strings.HasPrefix(strings.TrimSpace(string(body)), "[") {
-		var many []NewSource
+		var many []desk.NewSource
 		if err := json.Unmarshal(body, &many); err != nil {
 			return 0, nil, courant.Errorf(courant.Invalid, "the array of sources: %w", err)
 		}
 		if len(many) > mostSources {
 			return 0, nil, courant.Errorf(courant.Invalid, "%d sources at once; send %d at most in one request", len(many), mostSources)
 		}
-		added, err := a.Add(r.Context(), many)
+		added, err := a.Desk.Add(r.Context(), who, many)
 		return http.StatusOK, added, err
 	}
-	var one NewSource
+	var one desk.NewSource
 	if err := json.Unmarshal(body, &one); err != nil {
 		return 0, nil, courant.Errorf(courant.Invalid, "the source: %w", err)
 	}
-	added, err := a.Add(r.Context(), []NewSource{one})
+	added, err := a.Desk.Add(r.Context(), who, []desk.NewSource{one})
 	switch {
 	case err != nil:
 		return 0, nil, err
@@ -86,210 +50,28 @@ func (a *API) addSources(w http.ResponseWriter, r *http.Request) (int, any, erro
 	return http.StatusCreated, added[0], nil
 }
 
-// Add adds sources and says of each what became of it.
-func (a *API) Add(ctx context.Context, sources []NewSource) ([]Added, error) {
-	out := make([]Added, 0, len(sources))
-	for len(sources) > 0 {
-		n := min(len(sources), 200)
-		var batch []Added
-		err := a.Store.Write(ctx, func(tx *store.Tx) error {
-			batch = batch[:0]
-			for _, s := range sources[:n] {
-				added, err := a.addOne(tx, s)
-				if err != nil {
-					return err
-				}
-				batch = append(batch, added)
-			}
-			return nil
-		})
-		if err != nil {
-			return out, err
-		}
-		out, sources = append(out, batch...), sources[n:]
-	}
-	return out, nil
+// askSource has a source asked now.
+func (a *API) askSource(_ http.ResponseWriter, r *http.Request, who courant.Visitor) (int, any, error) {
+	s, err := a.Desk.Ask(r.Context(), who, r.PathValue("name"))
+	return http.StatusOK, s, err
 }
 
-func (a *API) addOne(tx *store.Tx, n NewSource) (Added, error) {
-	added := Added{URL: link.Redact(n.URL)}
-	s, err := n.source(tx.Now())
+// removeSource removes a source; its pages stay.
+func (a *API) removeSource(_ http.ResponseWriter, r *http.Request, who courant.Visitor) (int, any, error) {
+	s, err := a.Desk.Remove(r.Context(), who, r.PathValue("name"), nil)
+	return http.StatusOK, s, err
+}
+
+// audit lists what was changed and by whom, newest first.
+func (a *API) audit(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+	limit, _, err := bounds(r.URL.Query().Get("limit"), "")
 	if err != nil {
-		added.Error = err.Error()
-		return added, nil
+		return 0, nil, err
 	}
-	known, err := readSource(tx.Reader, sourceByURL, s.URL)
-	if err == nil {
-		added.Source, added.Known = &known, true
-		return added, nil
-	}
-	if !store.NoRow(err) {
-		return added, err
-	}
-	if s.Name, err = freeName(tx, n.Name, s.URL); err != nil {
-		if errors.Is(err, courant.Conflict) {
-			added.Error = err.Error()
-			return added, nil
-		}
-		return added, err
-	}
-	if _, err := tx.Exec(putSource, s.ID, s.Name, s.Kind, s.URL, link.Host(s.URL), s.Title, s.Trusted, s.Robots, s.Absence, store.Millis(s.Added)); err != nil {
-		return added, err
-	}
-	_, err = tx.Exec(putPoll, s.ID, s.URL, link.Origin(s.URL), courant.Part(link.Domain(link.Host(s.URL))), tx.Now().UnixMilli(),
-		time.Duration(n.Every).Milliseconds())
-	added.Source = &s
-	return added, err
-}
-
-// source checks what was asked for.
-func (n NewSource) source(now time.Time) (courant.Source, error) {
-	s := courant.Source{Kind: n.Kind, Title: n.Title, Trusted: n.Trusted, Robots: !n.IgnoreRobots, Absence: n.Absence, Added: now}
-	if s.Kind == "" {
-		s.Kind = courant.KindFeed
-	}
-	if why := badName(n.Name); why != "" {
-		return s, courant.Errorf(courant.Invalid, "%s: the name %.120q %s", link.Redact(n.URL), n.Name, why)
-	}
-	if s.Kind != courant.KindFeed && s.Kind != courant.KindCatalog {
-		return s, courant.Errorf(courant.Invalid, "%s: sources of kind %q cannot be read yet, only those of kind feed and catalog", link.Redact(n.URL), n.Kind)
-	}
-	if s.Absence != courant.AbsenceWithdraws && s.Absence != courant.AbsenceKept {
-		return s, courant.Errorf(courant.Invalid, "%s: absence is %q; write kept, or leave it out", link.Redact(n.URL), n.Absence)
-	}
-	if n.Every != 0 && time.Duration(n.Every) < time.Second {
-		return s, courant.Errorf(courant.Invalid, "%s: an interval of %v is less than 1s", link.Redact(n.URL), n.Every)
-	}
-	raw := strings.TrimSpace(n.URL)
-	if !strings.Contains(raw, "://") && strings.Contains(raw, ".") {
-		raw = "https://" + raw
-	}
-	url, err := link.Canonical(raw)
-	if err != nil {
-		return s, courant.Errorf(courant.Invalid, "%s: %w", link.Redact(n.URL), err)
-	}
-	var b [8]byte
-	rand.Read(b[:]) // never fails
-	s.URL, s.ID = url, int64(binary.BigEndian.Uint64(b[:])>>2)
-	return s, nil
-}
-
-// mostName bounds the name of a source, in characters.
-const mostName = 100
-
-// badName says what is wrong with the name that is wanted for a source, "" for nothing.
-// One that looks like an address could be taken for another source's.
-func badName(name string) string {
-	switch {
-	case utf8.RuneCountInString(name) > mostName:
-		return fmt.Sprintf("has more than %d characters", mostName)
-	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return "has characters that do not show"
-	case strings.Contains(name, "://"):
-		return "looks like an address"
-	case strings.TrimSpace(name) != name:
-		return "begins or ends with a blank"
-	case name == "." || name == "..":
-		return "is no name"
-	}
-	return ""
-}
-
-// freeName is the wanted name, or one made of the address that nobody has.
-func freeName(tx *store.Tx, wanted, url string) (string, error) {
-	base := wanted
-	if base == "" {
-		base = nameOf(url)
-	}
-	for i := 1; ; i++ {
-		name := base
-		if i > 1 {
-			name = fmt.Sprint(base, "-", i)
-		}
-		_, err := readSource(tx.Reader, sourceByName, name)
-		if store.NoRow(err) {
-			return name, nil
-		}
-		if err != nil {
-			return "", err
-		}
-		if wanted != "" {
-			return "", courant.Errorf(courant.Conflict, "there is a source named %q already", wanted)
-		}
-	}
-}
-
-// nameOf makes a name of an address: letters, digits and dashes.
-func nameOf(url string) string {
-	host := strings.TrimPrefix(link.Host(url), "www.")
-	path := strings.TrimPrefix(url, link.Origin(url))
-	path, _, _ = strings.Cut(path, "?")
-	name := strings.Map(func(r rune) rune {
-		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '.' {
-			return r
-		}
-		return '-'
-	}, strings.ToLower(host+path))
-	for _, suffix := range []string{".xml", ".rss", ".atom", ".json"} {
-		name = strings.TrimSuffix(name, suffix)
-	}
-	name = strings.Trim(name, "-.")
-	return name[:min(len(name), 60)]
-}
-
-// askSource has a source asked now, also one that was gone. The host's pace holds.
-func (a *API) askSource(_ http.ResponseWriter, r *http.Request) (int, any, error) {
-	var s courant.Source
-	err := a.Store.Write(r.Context(), func(tx *store.Tx) (err error) {
-		if s, err = findSource(tx.Reader, r.PathValue("name")); err != nil {
-			return err
-		}
-		n, err := tx.Exec(askSource, s.ID, tx.Now().UnixMilli())
-		if err == nil && n == 0 {
-			err = courant.Errorf(courant.Invalid, "%s was imported and is never asked", s.Name)
-		}
+	var all []desk.Entry
+	err = a.Store.Read(r.Context(), func(q store.Reader) (err error) {
+		all, err = desk.Audit(q, limit)
 		return err
 	})
-	return http.StatusOK, s, err
-}
-
-// removeSource takes a source off; its pages stay.
-func (a *API) removeSource(_ http.ResponseWriter, r *http.Request) (int, any, error) {
-	s, err := a.Remove(r.Context(), r.PathValue("name"), nil)
-	return http.StatusOK, s, err
-}
-
-// Remove takes a source off, by its name or address; its pages stay. With a
-// condition, only a source that meets it is removed; another one is not found.
-func (a *API) Remove(ctx context.Context, name string, only func(courant.Source) bool) (s courant.Source, err error) {
-	err = a.Store.Write(ctx, func(tx *store.Tx) (err error) {
-		if s, err = findSource(tx.Reader, name); err != nil {
-			return err
-		}
-		if only != nil && !only(s) {
-			return courant.Errorf(courant.NotFound, "the source %q is another one", name)
-		}
-		for _, query := range []string{dropPoll, dropItems, dropSource} {
-			if _, err := tx.Exec(query, s.ID); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return s, err
-}
-
-// findSource finds a source by its name or address. What looks like an address is one,
-// even where another source is named so.
-func findSource(q store.Reader, name string) (courant.Source, error) {
-	if url, bad := link.Canonical(name); bad == nil {
-		if s, err := readSource(q, sourceByURL, url); !store.NoRow(err) {
-			return s, err
-		}
-	}
-	s, err := readSource(q, sourceByName, name)
-	if store.NoRow(err) {
-		err = courant.Errorf(courant.NotFound, "there is no source %q; `courant source list` shows all", name)
-	}
-	return s, err
+	return http.StatusOK, all, err
 }

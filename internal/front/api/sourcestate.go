@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/desk"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/table"
 )
 
 // SourceState is a source with what was learnt about it.
@@ -94,7 +96,7 @@ func onlyError(report json.RawMessage) json.RawMessage {
 func (a *API) source(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	var s SourceState
 	err := a.Store.Read(r.Context(), func(q store.Reader) error {
-		found, err := findSource(q, r.PathValue("name"))
+		found, err := desk.Find(q, r.PathValue("name"))
 		if err != nil {
 			return err
 		}
@@ -129,20 +131,23 @@ func readHub(q store.Reader, s *SourceState, now time.Time) (*HubState, error) {
 }
 
 func (s *SourceState) scan(rows interface{ Scan(...any) error }) error {
-	var added, gone, due, spacing, checked, changed int64
+	var added, gone, due, interval, checked, read, came, changed int64
 	var report string
-	err := rows.Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &s.Robots, &s.Absence, &added, &s.Asks, &gone, &s.Why, &due, &spacing, &checked, &changed,
+	err := rows.Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &s.Robots, &s.Absence, &added, &s.Asks, &gone, &s.Why, &due, &interval, &checked, &read, &came, &changed,
 		&s.Status, &s.Failures, &s.Problem, &s.Items, &s.Reading, &s.ETag, &s.Modified, &report, &s.Read,
 		&s.asking, &s.reading, &s.part, &s.led, &s.moved, &s.final)
 	s.Added = store.Time(added)
-	if due == never {
+	if due == table.Never {
 		due = 0
 	}
 	if s.Gone.Time = store.Time(gone); s.Asks == s.URL {
 		s.Asks = ""
 	}
-	s.Due.Time, s.Checked.Time, s.Changed.Time = store.Time(due), store.Time(checked), store.Time(changed)
-	s.Interval = (time.Duration(spacing) * time.Millisecond).String()
+	s.Due.Time, s.Checked.Time, s.Changed.Time = store.Time(due), store.Time(max(checked, read, came)), store.Time(changed)
+	s.Interval = (time.Duration(interval) * time.Millisecond).String()
+	if s.Kind == courant.KindFile && s.Read {
+		s.Status = http.StatusOK // it was handed over, and nobody asked for it
+	}
 	if report != "" {
 		s.Report = json.RawMessage(report)
 	}

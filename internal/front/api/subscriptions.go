@@ -16,6 +16,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/table"
 )
 
 // Subscription is a durable name under which a service gets downloads. Who reads
@@ -57,16 +58,16 @@ var (
 
 func (a *API) registerSubscriptions(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/subscriptions", a.admin(a.subscriptions))
-	mux.HandleFunc("PUT /api/v1/subscriptions/{name}", a.admin(a.subscribe))
-	mux.HandleFunc("DELETE /api/v1/subscriptions/{name}", a.admin(a.unsubscribe))
+	mux.HandleFunc("PUT /api/v1/subscriptions/{name}", a.act(a.subscribe))
+	mux.HandleFunc("DELETE /api/v1/subscriptions/{name}", a.act(a.unsubscribe))
 	mux.HandleFunc("GET /api/v1/subscriptions/{name}/downloads", a.admin(a.downloads))
 	mux.HandleFunc("POST /api/v1/subscriptions/{name}/ack", a.admin(a.acknowledge))
-	mux.HandleFunc("GET /api/v1/downloads/{number}/body", a.Guard(http.HandlerFunc(a.downloadBody)))
+	mux.HandleFunc("GET /api/v1/downloads/{number}/body", a.Admit(web.Plain(http.HandlerFunc(a.downloadBody))))
 }
 
 // subscribe makes a subscription, which begins with what comes from now on, or changes
 // the kinds of one.
-func (a *API) subscribe(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+func (a *API) subscribe(_ http.ResponseWriter, r *http.Request, who courant.Visitor) (int, any, error) {
 	name := r.PathValue("name")
 	if !subscriptionName.MatchString(name) {
 		return 0, nil, courant.Errorf(courant.Invalid, "a subscription is named by up to 64 small letters, digits, dots, dashes and underscores, not %q", name)
@@ -75,19 +76,10 @@ func (a *API) subscribe(_ http.ResponseWriter, r *http.Request) (int, any, error
 	if err != nil {
 		return 0, nil, err
 	}
-	var s Subscription
-	err = a.Store.Write(r.Context(), func(tx *store.Tx) error {
-		newest, err := tx.NumberDownloads()
-		if err != nil {
-			return err
-		}
-		now := tx.Now().UnixMilli()
-		if _, err := tx.Exec(putSubscription, name, strings.Join(chosen, ","), newest, now); err != nil {
-			return err
-		}
-		s, err = subscription(tx.Reader, name)
-		return err
-	})
+	if err := a.Desk.Subscribe(r.Context(), who, name, chosen); err != nil {
+		return 0, nil, err
+	}
+	s, err := a.subscription(r.Context(), name)
 	return http.StatusOK, s, err
 }
 
@@ -116,6 +108,14 @@ func kindsOf(r *http.Request) ([]string, error) {
 		}
 	}
 	return chosen, nil
+}
+
+func (a *API) subscription(ctx context.Context, name string) (s Subscription, err error) {
+	err = a.Store.Read(ctx, func(q store.Reader) error {
+		s, err = subscription(q, name)
+		return err
+	})
+	return s, err
 }
 
 func subscription(q store.Reader, name string) (s Subscription, err error) {
@@ -147,15 +147,12 @@ func (a *API) subscriptions(_ http.ResponseWriter, r *http.Request) (int, any, e
 	return http.StatusOK, out, err
 }
 
-func (a *API) unsubscribe(_ http.ResponseWriter, r *http.Request) (int, any, error) {
-	var s Subscription
-	err := a.Store.Write(r.Context(), func(tx *store.Tx) (err error) {
-		if s, err = subscription(tx.Reader, r.PathValue("name")); err == nil {
-			_, err = tx.Exec(dropSubscription, s.Name)
-		}
-		return err
-	})
-	return http.StatusOK, s, err
+func (a *API) unsubscribe(_ http.ResponseWriter, r *http.Request, who courant.Visitor) (int, any, error) {
+	s, err := a.subscription(r.Context(), r.PathValue("name"))
+	if err != nil {
+		return 0, nil, err
+	}
+	return http.StatusOK, s, a.Desk.Unsubscribe(r.Context(), who, s.Name)
 }
 
 // downloads gives what comes after the acknowledged number, at once or when there is
@@ -209,7 +206,7 @@ func (l *lostError) answer() Lost {
 func (a *API) nextDownloads(ctx context.Context, name string, limit int) (out []Download, err error) {
 	err = a.Store.Write(ctx, func(tx *store.Tx) error {
 		out = []Download{}
-		if _, err := tx.NumberDownloads(); err != nil {
+		if _, err := table.NumberDownloads(tx); err != nil {
 			return err
 		}
 		s, err := subscription(tx.Reader, name)
@@ -265,7 +262,7 @@ func (a *API) acknowledge(_ http.ResponseWriter, r *http.Request) (int, any, err
 	}
 	var s Subscription
 	err = a.Store.Write(r.Context(), func(tx *store.Tx) error {
-		newest, err := tx.NumberDownloads()
+		newest, err := table.NumberDownloads(tx)
 		if err == nil {
 			s, err = subscription(tx.Reader, r.PathValue("name"))
 		}

@@ -29,7 +29,7 @@ func (w *world) rest(origin, reason string, allowed time.Duration, robots string
 	if robots != "" {
 		text = pack.Bytes([]byte(robots))
 	}
-	w.exec(`INSERT INTO hosts (origin, part, robots, robots_status, robots_until, allowed, failures, reason) VALUES ($1, 1, $2, $3, $4, $5, $6, $7)`,
+	w.exec(`INSERT INTO hosts (origin, partition, robots, robots_status, robots_until, allowed, failures, reason) VALUES ($1, 1, $2, $3, $4, $5, $6, $7)`,
 		origin, text, status, now.Add(until).UnixMilli(), now.Add(allowed).UnixMilli(), failures, reason)
 }
 
@@ -48,7 +48,10 @@ type waitCase struct {
 }
 
 func waitCases() map[string]waitCase {
-	const asked = `UPDATE polls SET asked = 9, answered = 9, checked = 9, due = 4102444800000` // and due in 2100
+	const (
+		asked = `UPDATE answers SET asked = 9, answered = 9, checked = 9`
+		later = `UPDATE polls SET due = 4102444800000` // in 2100
+	)
 	return map[string]waitCase{
 		"nothing is in the way": {func(*world) {}, 0, ""},
 		"the host rests for a week": {func(w *world) {
@@ -57,6 +60,7 @@ func waitCases() map[string]waitCase {
 		}, 7 * 24 * time.Hour, "http://www.a.example is left alone until then: the server answered 503"},
 		"it is due long after the host's rest": {func(w *world) {
 			w.exec(asked)
+			w.exec(later)
 			w.rest("http://www.a.example", "the server answered 503", time.Hour, "", 404, time.Hour, 1)
 		}, 0, ""},
 		"a Crawl-delay": {func(w *world) {
@@ -73,21 +77,23 @@ func waitCases() map[string]waitCase {
 			w.rest("*.a.example", "the server answered 429 (http://b.a.example)", time.Hour, "", 0, 0, 0)
 		}, time.Hour, "all hosts of a.example are left alone until then: the server answered 429"},
 		"where its redirect led last rests": {func(w *world) {
-			w.exec(`UPDATE polls SET pending_url = 'http://cdn.example/feed'`)
+			w.exec(`UPDATE readings SET url = 'http://cdn.example/feed'`)
 			w.rest("http://cdn.example", "the server answered 500", time.Hour, "", 0, 0, 2)
 		}, time.Hour, "it is redirected to http://cdn.example, and http://cdn.example is left alone until then: the server answered 500"},
 		"where it has moved to rests": {func(w *world) {
-			w.exec(`UPDATE polls SET url = 'http://new.example:8080/feed'`)
+			w.exec(`UPDATE answers SET url = 'http://new.example:8080/feed'`)
 			w.rest("http://new.example:8080", "the server answered 500", time.Hour, "", 0, 0, 2)
 		}, time.Hour, "http://new.example:8080 is left alone"},
-		"it is to be asked, and others go first": {func(w *world) { w.exec(`UPDATE polls SET asked = 9`) }, 0, "it waits for its turn at http://www.a.example"},
+		"it is to be asked, and others go first": {func(w *world) { w.exec(`UPDATE answers SET asked = 9`) }, 0, "it waits for its turn at http://www.a.example"},
 		"no robot runs":                          {func(w *world) { w.exec(`DELETE FROM leases`) }, 0, "no robot runs"},
-		"a download of it is being read":         {func(w *world) { w.exec(`UPDATE polls SET pending = 5`) }, 0, "being read"},
+		"a download of it is being read": {func(w *world) {
+			w.exec(`INSERT INTO pending (source, as_of, fetched, blob, url, type, etag, modified, pushed, hubs, self) SELECT id, 5, 5, '', '', '', '', '', FALSE, '', '' FROM sources`)
+		}, 0, "being read"},
 		"it is gone": {func(w *world) {
-			w.exec(`UPDATE polls SET gone = 5`)
+			w.exec(`UPDATE answers SET gone_since = 5`)
 			w.rest("http://www.a.example", "the server answered 503", time.Hour, "", 404, time.Hour, 1)
 		}, 0, ""},
-		"it was never asked": {func(w *world) { w.exec(`UPDATE polls SET checked = 0`) }, 0, "it was not asked yet"},
+		"it was never asked": {func(w *world) { w.exec(`UPDATE answers SET checked = 0`) }, 0, "it was not asked yet"},
 	}
 }
 
@@ -97,7 +103,7 @@ func TestASourceSaysWhyItIsNotAskedWhenItIsDue(t *testing.T) {
 			w := open(t)
 			w.robots()
 			w.do("POST", "/api/v1/sources", `{"url":"http://www.a.example/feed","name":"a"}`, nil)
-			w.exec(`UPDATE polls SET checked = 9`)
+			w.exec(`UPDATE answers SET checked = 9`)
 			c.set(w)
 			var one api.SourceState
 			var all []api.SourceState

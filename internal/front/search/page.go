@@ -21,6 +21,7 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/search/shard"
 	"github.com/courant-platform/courant/internal/search/words"
+	"github.com/courant-platform/courant/internal/table"
 )
 
 //go:embed search.html
@@ -306,7 +307,7 @@ func readShown(db store.Reader, h shard.Hit) (picture, text string, err error) {
 		return picture, "", err
 	}
 	var packed []byte
-	if err = db.Row(readBody, h.ID).Scan(&packed); err != nil {
+	if packed, err = table.Body(db, h.ID); err != nil {
 		if store.NoRow(err) {
 			err = nil
 		}

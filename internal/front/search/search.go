@@ -12,8 +12,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/courant-platform/courant/internal/desk"
 	"github.com/courant-platform/courant/internal/kit/obs"
 	"github.com/courant-platform/courant/internal/kit/setting"
+	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/search/category"
 	"github.com/courant-platform/courant/internal/search/flags"
@@ -60,8 +62,9 @@ type Search struct {
 	Zone    string       // of this process, for conditions of flags
 	Metrics *obs.Set
 	Log     *slog.Logger
-	// Guard lets administrators through.
-	Guard func(http.Handler) http.HandlerFunc
+	// Admit lets administrators in.
+	Admit web.Admit
+	Desk  *desk.Desk
 
 	synonyms    words.Synonyms
 	categories  *category.Map
@@ -100,9 +103,9 @@ func (s *Search) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/suggest", s.suggest)
 	mux.HandleFunc("GET /search", s.page)
 	mux.HandleFunc("POST /api/v1/clicks", s.click)
-	mux.HandleFunc("GET /api/v1/zones", s.Guard(http.HandlerFunc(s.zones)))
-	mux.HandleFunc("PUT /api/v1/zones/{name}", s.Guard(http.HandlerFunc(s.switchZone)))
-	mux.HandleFunc("GET /api/v1/experiments", s.Guard(http.HandlerFunc(s.report)))
+	mux.HandleFunc("GET /api/v1/zones", s.Admit(web.Plain(http.HandlerFunc(s.zones))))
+	mux.HandleFunc("PUT /api/v1/zones/{name}", s.Admit(s.switchZone))
+	mux.HandleFunc("GET /api/v1/experiments", s.Admit(web.Plain(http.HandlerFunc(s.report))))
 }
 
 // countEvery is how often queries of experiments are written down.

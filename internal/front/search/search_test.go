@@ -21,6 +21,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/obs"
 	"github.com/courant-platform/courant/internal/kit/pack"
+	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/port/store/storetest"
 	"github.com/courant-platform/courant/internal/search/index"
@@ -51,7 +52,9 @@ func (w *world) run(c search.Config, dir string) (stop func()) {
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	x := &index.Index{Dir: dir, Store: w.store, Config: c.Index(), RegionParam: "Regions", Metrics: obs.New(), Log: log}
 	s := &search.Search{Store: w.store, Config: c, Backend: x, Metrics: obs.New(), Log: log,
-		Guard: func(next http.Handler) http.HandlerFunc { return next.ServeHTTP }}
+		Admit: func(next web.Handler) http.HandlerFunc {
+			return func(w http.ResponseWriter, r *http.Request) { next(w, r, courant.Visitor{}) }
+		}}
 	if err := errors.Join(x.Open(), s.Open()); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +91,7 @@ func (w *world) put(id int64, doc courant.Document) {
 		w.t.Fatal(err)
 	}
 	err = w.store.Write(w.t.Context(), func(tx *store.Tx) error {
-		_, err := tx.Exec(`INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture, published, updated, fetched, stored, printed, change)
+		_, err := tx.Exec(`INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture, published, updated, fetched, stored, rendered_at, change)
 			VALUES ($1, $2, $3, $4, 1, 3, 1, $5, $1, 1, $6, $7, '', $8, 0, 0, 5000, 1, $9)
 			ON CONFLICT (url) DO UPDATE SET withdrawn = excluded.withdrawn, title = excluded.title, change = excluded.change`,
 			key[:], id, doc.URL, link.Host(doc.URL), doc.Item.Withdrawn, doc.Item.Title, doc.Item.Language, store.Millis(doc.Item.Published.Time), w.change)

@@ -12,5 +12,4 @@ const (
 		WHERE experiment <> '' GROUP BY experiment, arm`
 
 	readPicture = `SELECT picture FROM pages WHERE id = $1`
-	readBody    = `SELECT document FROM bodies WHERE page = $1`
 )

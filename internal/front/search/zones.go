@@ -35,7 +35,7 @@ func (s *Search) zones(w http.ResponseWriter, r *http.Request) {
 	web.JSON(w, http.StatusOK, Zones{zones})
 }
 
-func (s *Search) switchZone(w http.ResponseWriter, r *http.Request) {
+func (s *Search) switchZone(w http.ResponseWriter, r *http.Request, who courant.Visitor) {
 	if s.Fleet == nil {
 		web.Fail(w, r, s.Log, errOneProcess)
 		return
@@ -45,7 +45,7 @@ func (s *Search) switchZone(w http.ResponseWriter, r *http.Request) {
 		web.Fail(w, r, s.Log, courant.Errorf(courant.Invalid, `the body has to be {"on": true} or {"on": false}`))
 		return
 	}
-	if err := s.Fleet.Switch(r.Context(), r.PathValue("name"), *to.On); err != nil {
+	if err := s.Desk.SwitchZone(r.Context(), who, s.Fleet, r.PathValue("name"), *to.On); err != nil {
 		web.Fail(w, r, s.Log, err)
 		return
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/pack"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/table"
 )
 
 // printNow renders a page that is not printed, as the products of large catalogues
@@ -69,15 +70,13 @@ func (s *Serve) pack(p light.Page) ([]byte, error) {
 func readPictures(r store.Reader, p *light.Page) (missing bool, err error) {
 	p.Pictures = light.Pictures{}
 	err = light.Keys(p.Document.Item.Images, func(key [16]byte) error {
-		var full courant.Picture
-		var content, variants string
-		err := r.Row(readMedia, key[:]).Scan(&content, &full.Type, &full.Size, &full.Width, &full.Height, &variants)
+		kept, err := table.ReadPicture(r, key[:])
 		if store.NoRow(err) {
 			missing = true
 			return nil
 		}
 		if err == nil {
-			p.Pictures[key], err = light.KeptOf(content, full, variants)
+			p.Pictures[key], err = light.KeptOf(kept.Content, kept.Full, kept.Variants)
 		}
 		return err
 	})

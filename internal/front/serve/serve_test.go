@@ -55,7 +55,7 @@ func (w *world) page(id int64, address, title string, withdrawn bool) {
 	z.Close()
 	key := link.Digest(address)
 	if err := w.store.Write(w.t.Context(), func(tx *store.Tx) error {
-		_, err := tx.Exec(`INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture, published, updated, fetched, stored, printed)
+		_, err := tx.Exec(`INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture, published, updated, fetched, stored, rendered_at)
 			VALUES ($1, $2, $3, $4, 1, 3, 1, $5, $1, 7, $6, '', '', 0, 0, 0, $7, 1)`, key[:], id, address, link.Host(address), withdrawn, title, tx.Now().UnixMilli())
 		if err == nil && !withdrawn {
 			_, err = tx.Exec(`INSERT INTO bodies (page, document, html) VALUES ($1, $2, $3)`, id, []byte{}, packed.Bytes())

@@ -7,7 +7,6 @@ const (
 	readBody     = `SELECT html FROM bodies WHERE page = $1`
 	readDocument = `SELECT b.document, p.rank, COALESCE(s.title, ''), COALESCE(s.name, '')
 		FROM bodies b JOIN pages p ON p.id = b.page LEFT JOIN sources s ON s.id = p.source WHERE b.page = $1`
-	readMedia    = `SELECT content, type, size, width, height, variants FROM media WHERE hash = $1 AND state = 1`
 	countSources = `SELECT COUNT(*) FROM sources`
 	countWaiting = `SELECT COUNT(*) FROM documents`
 	newestPages  = `SELECT p.address, p.title, COALESCE(NULLIF(s.title, ''), NULLIF(p.host, '` + courant.ImportHost + `'), s.name, ''), p.picture, p.published, p.stored

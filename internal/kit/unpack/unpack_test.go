@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"compress/gzip"
+
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/courant-platform/courant"

@@ -20,7 +20,7 @@ var migrations embed.FS
 
 // Dialect is what the one SQL text becomes for a database: what stands in place
 // of the comments /*lock*/ and /*skip*/ (row locks, the second passes over
-// locked rows), /*clustered*/ (a table that is its primary key's tree) and
+// locked rows; /*lock p*/ and /*skip p*/ lock the rows of table p of a join alone), /*clustered*/ (a table that is its primary key's tree) and
 // /*rowid*/ (a key that is the row's place).
 type Dialect struct {
 	Name                  goose.Dialect
@@ -33,7 +33,7 @@ func (d Dialect) Text(query string) string {
 	if !strings.Contains(query, "/*") {
 		return query
 	}
-	return strings.NewReplacer("/*lock*/", d.Lock, "/*skip*/", d.Skip, "/*clustered*/", d.Clustered, "BIGINT /*rowid*/", cmp.Or(d.Rowid, "BIGINT")).Replace(query)
+	return strings.NewReplacer("/*lock*/", d.Lock, "/*skip*/", d.Skip, "/*lock p*/", strings.Replace(d.Lock, "UPDATE", "UPDATE OF p", 1), "/*skip p*/", strings.Replace(d.Skip, "UPDATE", "UPDATE OF p", 1), "/*clustered*/", d.Clustered, "BIGINT /*rowid*/", cmp.Or(d.Rowid, "BIGINT")).Replace(query)
 }
 
 // Migrate brings the tables up to date, each step in its own transaction. A

@@ -7,6 +7,4 @@ const (
 		ON CONFLICT (name) DO UPDATE SET zone = excluded.zone, address = excluded.address, seen = excluded.seen`
 	dropNodes = `DELETE FROM nodes WHERE name <> $1 AND (address = $2 OR seen < $3)` // a process that is no more had the address, or renews nothing
 	dropNode  = `DELETE FROM nodes WHERE name = $1`
-	putZone   = `INSERT INTO zones (name, off, switched) VALUES ($1, $2, $3)
-		ON CONFLICT (name) DO UPDATE SET off = excluded.off, switched = excluded.switched`
 )

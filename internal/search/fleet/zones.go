@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/port/store"
 )
 
 // Zone is a place where replicas stand that may be lost at once.
@@ -75,8 +74,8 @@ func (f *Fleet) stateOf(v *view, n *node) string {
 	return "ready"
 }
 
-// Switch takes a zone out of use or back. All fronts follow within a second or two.
-func (f *Fleet) Switch(ctx context.Context, name string, on bool) error {
+// MaySwitch says why a zone cannot be taken out of use or back.
+func (f *Fleet) MaySwitch(ctx context.Context, name string, on bool) error {
 	zones, err := f.Zones(ctx)
 	if err != nil {
 		return err
@@ -94,10 +93,7 @@ func (f *Fleet) Switch(ctx context.Context, name string, on bool) error {
 	if !on && len(others) == 0 {
 		return courant.Errorf(courant.Conflict, "%q is the last zone that is on: nothing would be found", name)
 	}
-	return f.Store.Write(ctx, func(tx *store.Tx) error {
-		_, err := tx.Exec(putZone, name, !on, store.Millis(tx.Now()))
-		return err
-	})
+	return nil
 }
 
 // Ready says whether readers may be sent to this front: whether its zone is on, and

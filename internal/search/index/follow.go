@@ -14,6 +14,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/pack"
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/search/shard"
+	"github.com/courant-platform/courant/internal/table"
 )
 
 // follower is how far the change feed has been followed.
@@ -24,21 +25,6 @@ type follower struct {
 }
 
 const changesAtOnce = 1000
-
-// change is one entry of the change feed with its document.
-type change struct {
-	number    int64
-	page      int64
-	address   string
-	source    string
-	withdrawn bool
-	title     string
-	language  string
-	published int64
-	stored    int64
-	twin      int64
-	document  []byte
-}
 
 // catchUp brings the index up to the newest change.
 func (x *Index) catchUp(ctx context.Context) error {
@@ -64,15 +50,9 @@ func (x *Index) catchUp(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (x *Index) readChanges(ctx context.Context) (changes []change, err error) {
+func (x *Index) readChanges(ctx context.Context) (changes []table.Change, err error) {
 	err = x.Store.Read(ctx, func(r store.Reader) error {
-		return r.Rows(func(rows store.Rows) error {
-			var c change
-			err := rows.Scan(&c.number, &c.page, &c.address, &c.source, &c.withdrawn, &c.title, &c.language, &c.published, &c.stored,
-				&c.twin, &c.document)
-			changes = append(changes, c)
-			return err
-		}, readChanges, x.follower.after, changesAtOnce)
+		return table.ChangesWithDocuments(r, x.follower.after, changesAtOnce, func(c table.Change) { changes = append(changes, c) })
 	})
 	return changes, err
 }
@@ -81,7 +61,7 @@ func (x *Index) readChanges(ctx context.Context) (changes []change, err error) {
 const decoders = 2
 
 // apply gives each change to its shard.
-func (x *Index) apply(changes []change) {
+func (x *Index) apply(changes []table.Change) {
 	docs := make([]shard.Doc, len(changes))
 	var all sync.WaitGroup
 	for w := range decoders {
@@ -95,13 +75,13 @@ func (x *Index) apply(changes []change) {
 	var puts []shard.Doc
 	var drops []int64
 	for i := range changes {
-		if changes[i].withdrawn {
-			drops = append(drops, changes[i].page)
+		if changes[i].Withdrawn {
+			drops = append(drops, changes[i].Page)
 		} else {
 			puts = append(puts, docs[i])
 		}
 	}
-	x.Put(puts, drops, changes[len(changes)-1].number)
+	x.Put(puts, drops, changes[len(changes)-1].Number)
 }
 
 // Put gives each document to its shard, takes pages out, and notes the change that
@@ -124,14 +104,14 @@ func (x *Index) Put(docs []shard.Doc, drops []int64, version int64) {
 }
 
 // read reads a document. One that cannot be read is not found; the others are.
-func (x *Index) read(c *change, d *shard.Doc) {
-	if c.withdrawn {
+func (x *Index) read(c *table.Change, d *shard.Doc) {
+	if c.Withdrawn {
 		return
 	}
 	var err error
 	if *d, err = x.doc(c); err != nil {
-		x.Log.Warn("a page cannot be found by the search", "url", c.address, "error", err)
-		c.withdrawn = true
+		x.Log.Warn("a page cannot be found by the search", "url", c.Address, "error", err)
+		c.Withdrawn = true
 	}
 }
 
@@ -146,23 +126,23 @@ func (x *Index) shardOf(d *shard.Doc) int {
 }
 
 // doc is a document as the index takes it.
-func (x *Index) doc(c *change) (d shard.Doc, err error) {
+func (x *Index) doc(c *table.Change) (d shard.Doc, err error) {
 	var doc courant.Document
-	if err := pack.Decode(c.document, &doc); err != nil {
+	if err := pack.Decode(c.Document, &doc); err != nil {
 		return d, err
 	}
-	d = shard.Doc{ID: c.page, Source: c.source, URL: c.address, Title: c.title, Language: c.language,
-		Published: store.Time(c.published), Pictures: len(doc.Item.Images)}
+	d = shard.Doc{ID: c.Page, Source: c.Source, URL: c.Address, Title: c.Title, Language: c.Language,
+		Published: store.Time(c.Published), Pictures: len(doc.Item.Images)}
 	if d.Published.IsZero() {
-		d.Published = store.Time(c.stored)
+		d.Published = store.Time(c.Stored)
 	}
 	if doc.Offer == nil {
 		text := markup.Text(doc.Item.Content)
 		if text == "" {
 			text = markup.Text(doc.Item.Summary)
 		}
-		d.Words, d.Length = c.title+"\n"+text, len(text)
-		d.Group = strconv.FormatInt(cmp.Or(c.twin, c.page), 10)
+		d.Words, d.Length = c.Title+"\n"+text, len(text)
+		d.Group = strconv.FormatInt(cmp.Or(c.DuplicateOf, c.Page), 10)
 		return d, nil
 	}
 	x.Offer(&d, doc.Whole())

@@ -10,6 +10,7 @@ import (
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/search/shard"
+	"github.com/courant-platform/courant/internal/table"
 )
 
 // keepAfter changes are worth a new snapshot when the process ends.
@@ -36,10 +37,10 @@ func (x *Index) restore(r store.Reader) error {
 			err = courant.Errorf(courant.Invalid, "the snapshots are of different times")
 		}
 	}
-	var oldest, newest int64
 	if err == nil {
-		if err := r.Row(changeBounds).Scan(&oldest, &newest); err != nil {
-			return err
+		oldest, newest, bad := table.ChangeBounds(r)
+		if bad != nil {
+			return bad
 		}
 		if version < oldest || version > newest {
 			err = courant.Errorf(courant.Invalid, "the snapshots are of change %d, and the store has %d to %d", version, oldest, newest)

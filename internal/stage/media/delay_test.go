@@ -44,14 +44,14 @@ func (s *scene) pictures(asOf int64) []string {
 const (
 	testPut = `INSERT INTO documents (url, address, source, rank, as_of, state, due, fetched, content, trace)
 		VALUES ($1, $2, 1, 3, $3, 0, 0, 1, $4, '')
-		ON CONFLICT (url, source) DO UPDATE SET as_of = excluded.as_of, turn = 0, state = 0, missing = 0, due = 0,
+		ON CONFLICT (url, source) DO UPDATE SET as_of = excluded.as_of, late_arrivals = 0, state = 0, missing = 0, due = 0,
 			content = excluded.content, trace = '' WHERE documents.as_of < excluded.as_of`
 	testAnswer = `UPDATE fetches SET answered = 1, blob = $2, problem = $3 WHERE hash = $1 AND answered = 0`
-	testReady  = `SELECT as_of, turn FROM documents WHERE url = $1 AND state = 2`
+	testReady  = `SELECT as_of, late_arrivals FROM documents WHERE url = $1 AND state = 2`
 	testStored = `SELECT COUNT(*) FROM media WHERE hash IN ($1, $2) AND state = 1`
-	testDrop   = `DELETE FROM documents WHERE url = $1 AND as_of = $2 AND turn = $3 AND state = 2`
+	testDrop   = `DELETE FROM documents WHERE url = $1 AND as_of = $2 AND late_arrivals = $3 AND state = 2`
 	testPage   = `INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language,
-			picture, published, updated, fetched, stored, printed)
+			picture, published, updated, fetched, stored, rendered_at)
 		VALUES ($1, $2, $3, '', 1, 3, $4, $5, '', 1, '', '', '', 0, 0, 0, 0, 0)
 		ON CONFLICT (url) DO UPDATE SET as_of = excluded.as_of WHERE pages.as_of <= excluded.as_of`
 	testBody = `INSERT INTO bodies (page, document, html) SELECT id, $2, $2 FROM pages WHERE url = $1

@@ -19,7 +19,7 @@ const (
 		ON CONFLICT (hash) DO UPDATE SET url = media.url RETURNING state`
 	putWait = `INSERT INTO waits (media, document, source, as_of) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (media, document, source) DO UPDATE SET as_of = excluded.as_of WHERE waits.as_of < excluded.as_of`
-	putFetch = `INSERT INTO fetches (hash, url, origin, part, kind, priority, wanted, due) VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+	putFetch = `INSERT INTO fetches (hash, url, origin, partition, kind, priority, wanted, due) VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
 		ON CONFLICT (hash) DO NOTHING`
 	countMissing = `UPDATE documents SET state = $4, missing = $5, due = $6, trace = trace || $7
 		WHERE url = $1 AND source = $2 AND as_of = $3 AND state = 0`
@@ -35,16 +35,11 @@ const (
 	waitsFor  = `SELECT document, source, as_of FROM waits WHERE media = $1 ORDER BY document, source`
 	dropWaits = `DELETE FROM waits WHERE media = $1`
 	countDown = `UPDATE documents SET missing = missing - 1, trace = trace || $4,
-		turn = CASE WHEN state = 2 THEN turn + 1 ELSE turn END,
+		late_arrivals = CASE WHEN state = 2 THEN late_arrivals + 1 ELSE late_arrivals END,
 		due = CASE WHEN missing = 1 THEN $5 ELSE due END,
 		state = CASE WHEN missing = 1 THEN 2 ELSE state END
 		WHERE url = $1 AND source = $2 AND as_of = $3 AND state > 0 RETURNING state, missing`
 	countWaits = `SELECT COUNT(*) FROM waits WHERE document = $1 AND source = $2 AND as_of = $3`
-	printAgain = `INSERT INTO documents (url, address, source, rank, as_of, state, missing, due, fetched, content, trace)
-		SELECT p.url, p.address, p.source, p.rank, p.as_of, CAST($4 AS INTEGER), CAST($5 AS INTEGER), CAST($6 AS BIGINT),
-			p.fetched, b.document, CAST($7 AS TEXT)
-		FROM pages p JOIN bodies b ON b.page = p.id WHERE p.url = $1 AND p.source = $2 AND p.as_of = $3 AND NOT p.withdrawn
-		ON CONFLICT (url, source) DO NOTHING`
 )
 
 // clockError is further ahead than any deadline: one that is, was set by a clock

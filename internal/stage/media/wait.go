@@ -13,6 +13,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/pack"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/table"
 )
 
 // The states of a document and of a picture.
@@ -176,8 +177,8 @@ func (m *Media) countOne(tx *store.Tx, v flow.Version, line string) error {
 	if left > 0 {
 		state, due = stateWaiting, now.Add(m.Config.Late.Or(3*time.Second))
 	}
-	n, err := tx.Exec(printAgain, v.URL, v.Source, v.AsOf, state, left, due.UnixMilli(), line)
-	if n == 1 && state == stateReady {
+	taken, err := table.Requeue(tx, table.Requeued{URL: v.URL, Source: v.Source, AsOf: v.AsOf, State: state, Missing: left, Due: due, Trace: line})
+	if taken && state == stateReady {
 		tx.Emit(flow.DocumentReady.Encode(v))
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 	"github.com/courant-platform/courant/internal/flow"
 	"github.com/courant-platform/courant/internal/kit/pack"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/table"
 )
 
 // batch makes the pages of a batch live. They are not printed: most products of a
@@ -106,12 +107,17 @@ func (p *Pages) wanted(ctx context.Context, w flow.Page) error {
 		if p.Pictures {
 			state = stateFound
 		}
-		n, err := tx.Exec(wantPage, w.URL, state, tx.Now().Add(turnTime).UnixMilli(), string(step)+"\n")
-		if err != nil || n == 0 {
+		var v flow.Version
+		err := tx.Row(notRendered, w.URL).Scan(&v.URL, &v.Source, &v.AsOf)
+		if store.NoRow(err) {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
-		var v flow.Version
-		if err := tx.Row(wantedVersion, w.URL).Scan(&v.URL, &v.Source, &v.AsOf); err != nil {
+		taken, err := table.Requeue(tx, table.Requeued{URL: v.URL, Source: v.Source, AsOf: v.AsOf, State: state,
+			Due: tx.Now().Add(turnTime), Trace: string(step) + "\n"})
+		if err != nil || !taken {
 			return err
 		}
 		if state == stateFound {

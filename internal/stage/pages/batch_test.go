@@ -120,7 +120,7 @@ func TestPagesWithNearlyTheSameTextAreLinked(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		twin := func(url string) int64 {
 			key := link.Digest(url)
-			return w.number(`SELECT twin FROM pages WHERE url = $1`, key[:])
+			return w.number(`SELECT duplicate_of FROM pages WHERE url = $1`, key[:])
 		}
 		put := func(url, text string) (id int64) {
 			w.print(version{url: url, source: 1, rank: courant.OwnFeed, item: courant.Item{Title: url, Content: text}})
@@ -144,7 +144,7 @@ func TestPagesWithNearlyTheSameTextAreLinked(t *testing.T) {
 		if twin(three) != 0 {
 			t.Errorf("after the second was withdrawn: %d", twin(three))
 		}
-		if n := w.number(`SELECT COUNT(*) FROM likenesses`); n != 3*4 {
+		if n := w.number(`SELECT COUNT(*) FROM minhash_bands`); n != 3*4 {
 			t.Errorf("%d parts of likenesses", n)
 		}
 	})

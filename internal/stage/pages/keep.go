@@ -30,7 +30,7 @@ type live struct {
 // keep puts the page in place of the one that stands, unless that one goes
 // before, and ends the document's row, unless something has come meanwhile.
 func (p *Pages) keep(tx *store.Tx, n *numbers, d document, page printed) (kept bool, err error) {
-	if dropped, err := tx.Exec(dropDocument, d.url, d.source, d.asOf, d.turn); err != nil || dropped == 0 {
+	if dropped, err := tx.Exec(dropDocument, d.url, d.source, d.asOf, d.late); err != nil || dropped == 0 {
 		return false, err // its next turn prints it
 	}
 	return p.settle(tx, n, d, page)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/courant-platform/courant/internal/flow"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/table"
 )
 
 // numbers gives the changes of one transaction their places in the change feed:
@@ -26,7 +27,8 @@ func (n *numbers) next() (int64, error) {
 		return 0, nil
 	}
 	if n.last == 0 {
-		if err := n.tx.Row(newestNumber).Scan(&n.last); err != nil {
+		var err error
+		if _, n.last, err = table.ChangeBounds(n.tx.Reader); err != nil {
 			return 0, err
 		}
 	}
@@ -104,11 +106,11 @@ func numberSome(tx *store.Tx) (n, left int, err error) {
 	if err := tx.Row(countUnnumbered).Scan(&left); err != nil || left == 0 {
 		return 0, 0, err
 	}
-	var last int64
-	if err := tx.Row(holdCount, "changes").Scan(&last); err != nil {
+	if _, err := table.HoldCount(tx, "changes"); err != nil {
 		return 0, 0, err
 	}
-	if err := tx.Row(newestNumber).Scan(&last); err != nil {
+	_, last, err := table.ChangeBounds(tx.Reader)
+	if err != nil {
 		return 0, 0, err
 	}
 	ids, err := numbersOf(tx, unnumbered, numberBatch)
@@ -124,7 +126,7 @@ func numberSome(tx *store.Tx) (n, left int, err error) {
 	if err := tx.Row(countUnnumbered).Scan(&left); err != nil || len(ids) == 0 {
 		return 0, left, err
 	}
-	if _, err := tx.Exec(putCount, "changes", last); err != nil {
+	if err := table.PutCount(tx, "changes", last); err != nil {
 		return 0, 0, err
 	}
 	tx.Emit(flow.PageChanged.Encode(flow.Changes{Newest: last}))
@@ -175,6 +177,5 @@ func forgetSome(tx *store.Tx) (n int, err error) {
 			}
 		}
 	}
-	_, err = tx.Exec(putCount, "forgotten", newest)
-	return len(ids), err
+	return len(ids), table.PutCount(tx, "forgotten", newest)
 }

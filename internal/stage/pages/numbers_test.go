@@ -102,7 +102,7 @@ func TestWithdrawalsAreForgottenAfterNinetyDays(t *testing.T) {
 		key := link.Digest(address)
 		w.batch(11, courant.Found{Key: key[:], Withdrawn: true})
 		for _, days := range []int64{89, 91} {
-			w.exec(`UPDATE pages SET printed = $1`, w.store.Now().UnixMilli()-days*24*3600*1000)
+			w.exec(`UPDATE pages SET rendered_at = $1`, w.store.Now().UnixMilli()-days*24*3600*1000)
 			time.Sleep(2 * time.Hour)
 			if n := w.number(`SELECT COUNT(*) FROM pages`); n != 2-days/91 {
 				t.Errorf("%d pages after %d days", n, days)

@@ -320,7 +320,7 @@ func TestIDsGrowAlsoWhenTheClockStepsBack(t *testing.T) {
 		// a page of another node whose clock was an hour ahead
 		ahead := (w.store.Now().Add(time.Hour).UnixMilli() - time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()) << 22
 		key := link.Digest("http://a.example/0")
-		w.exec(`INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture, published, updated, fetched, stored, printed)
+		w.exec(`INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture, published, updated, fetched, stored, rendered_at)
 			VALUES ($1, $2, '', '', 9, 0, 1, FALSE, $1, 1, '', '', '', 0, 0, 0, 1, 1)`, key[:], ahead)
 		last := ahead
 		for i := range 20 {

@@ -10,61 +10,52 @@ import (
 	"github.com/courant-platform/courant/internal/kit/light"
 	"github.com/courant-platform/courant/internal/kit/pack"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/table"
 )
 
 const (
 	dueDocuments = `SELECT url, source, as_of FROM documents WHERE due <= $1 AND state = 2 ORDER BY due LIMIT $2`
-	readDocument = `SELECT d.rank, d.as_of, d.turn, d.fetched, d.content, d.trace, COALESCE(s.title, ''),
+	readDocument = `SELECT d.rank, d.as_of, d.late_arrivals, d.fetched, d.content, d.trace, COALESCE(s.title, ''),
 			COALESCE(s.name, '')
 		FROM documents d LEFT JOIN sources s ON s.id = d.source WHERE d.url = $1 AND d.source = $2 AND d.as_of = $3 AND d.state = 2`
-	readMedia    = `SELECT content, type, size, width, height, variants FROM media WHERE hash = $1 AND state = 1`
-	dropDocument = `DELETE FROM documents WHERE url = $1 AND source = $2 AND as_of = $3 AND turn = $4 AND state = 2`
+	dropDocument = `DELETE FROM documents WHERE url = $1 AND source = $2 AND as_of = $3 AND late_arrivals = $4 AND state = 2`
 
-	readPage = `SELECT id, address, source, rank, as_of, hash, revision, stored, withdrawn, likeness FROM pages WHERE url = $1 /*lock*/`
-	lives16  = `SELECT url, id, address, source, rank, as_of, hash, revision, stored, withdrawn, likeness FROM pages WHERE url IN
+	readPage = `SELECT id, address, source, rank, as_of, hash, revision, stored, withdrawn, minhash FROM pages WHERE url = $1 /*lock*/`
+	lives16  = `SELECT url, id, address, source, rank, as_of, hash, revision, stored, withdrawn, minhash FROM pages WHERE url IN
 		($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) /*lock*/`
 	newestID = `SELECT COALESCE(MAX(id), 0) FROM pages`
 	putPage  = `INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture,
-			published, updated, fetched, stored, printed, change)
+			published, updated, fetched, stored, rendered_at, change)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 		ON CONFLICT (url) DO UPDATE SET address = excluded.address, host = excluded.host, source = excluded.source,
 			rank = excluded.rank, as_of = excluded.as_of, withdrawn = excluded.withdrawn, hash = excluded.hash,
 			revision = excluded.revision, title = excluded.title, language = excluded.language, picture = excluded.picture,
 			published = excluded.published, updated = excluded.updated, fetched = excluded.fetched,
-			stored = excluded.stored, printed = excluded.printed, change = excluded.change`
+			stored = excluded.stored, rendered_at = excluded.rendered_at, change = excluded.change`
 	putBody = `INSERT INTO bodies (page, document, html) VALUES ($1, $2, $3)
 		ON CONFLICT (page) DO UPDATE SET document = excluded.document, html = excluded.html`
-	likePages = `SELECT CASE WHEN p.twin = 0 THEN p.id ELSE p.twin END, p.likeness FROM likenesses l JOIN pages p ON p.id = l.page
-		WHERE l.part = $1 AND l.bits = $2 AND p.id <> $3 AND NOT p.withdrawn LIMIT $4`
-	likePage     = `UPDATE pages SET likeness = $2, twin = $3 WHERE id = $1`
-	putLikeness  = `INSERT INTO likenesses (part, bits, page) VALUES ($1, $2, $3) ON CONFLICT (part, bits, page) DO NOTHING`
-	dropLikeness = `DELETE FROM likenesses WHERE page = $1`
-	firstTwin    = `SELECT COALESCE(MIN(id), 0) FROM pages WHERE twin = $1 AND twin <> 0 AND NOT withdrawn`
-	moveTwins    = `UPDATE pages SET twin = CASE WHEN id = $2 THEN 0 ELSE $2 END WHERE twin = $1 AND twin <> 0`
+	likePages = `SELECT CASE WHEN p.duplicate_of = 0 THEN p.id ELSE p.duplicate_of END, p.minhash FROM minhash_bands l JOIN pages p ON p.id = l.page
+		WHERE l.band = $1 AND l.bits = $2 AND p.id <> $3 AND NOT p.withdrawn LIMIT $4`
+	likePage     = `UPDATE pages SET minhash = $2, duplicate_of = $3 WHERE id = $1`
+	putLikeness  = `INSERT INTO minhash_bands (band, bits, page) VALUES ($1, $2, $3) ON CONFLICT (band, bits, page) DO NOTHING`
+	dropLikeness = `DELETE FROM minhash_bands WHERE page = $1`
+	firstTwin    = `SELECT COALESCE(MIN(id), 0) FROM pages WHERE duplicate_of = $1 AND duplicate_of <> 0 AND NOT withdrawn`
+	moveTwins    = `UPDATE pages SET duplicate_of = CASE WHEN id = $2 THEN 0 ELSE $2 END WHERE duplicate_of = $1 AND duplicate_of <> 0`
 
 	dueBatches = `SELECT source, as_of, n FROM batches WHERE due <= $1 ORDER BY due LIMIT $2`
 	readBatch  = `SELECT fetched, content FROM batches WHERE source = $1 AND as_of = $2 AND n = $3`
 	dropBatch  = `DELETE FROM batches WHERE source = $1 AND as_of = $2 AND n = $3`
 
-	// What is printed when it is asked for goes the way of a new document.
-	wantPage = `INSERT INTO documents (url, address, source, rank, as_of, state, due, fetched, content, trace)
-		SELECT p.url, p.address, p.source, p.rank, p.as_of, $2, $3, p.fetched, b.document, $4
-		FROM pages p JOIN bodies b ON b.page = p.id WHERE p.url = $1 AND NOT p.withdrawn AND LENGTH(b.html) = 0
-		ON CONFLICT (url, source) DO NOTHING`
+	// A page that is rendered when somebody asks for it.
+	notRendered = `SELECT p.url, p.source, p.as_of FROM pages p JOIN bodies b ON b.page = p.id
+		WHERE p.url = $1 AND NOT p.withdrawn AND LENGTH(b.html) = 0`
 
-	wantedVersion = `SELECT url, source, as_of FROM pages WHERE url = $1`
-
-	newestNumber = `SELECT COALESCE(MAX(n), 0) FROM (SELECT MAX(change) AS n FROM pages
-		UNION ALL SELECT number FROM counts WHERE name IN ('changes', 'forgotten')) AS all_of_them`
 	countUnnumbered = `SELECT COUNT(*) FROM (SELECT 1 FROM pages WHERE change = 0 LIMIT 1) AS one`
 	unnumbered      = `SELECT id FROM pages WHERE change = 0 ORDER BY id LIMIT $1 /*skip*/`
 	numberPage      = `UPDATE pages SET change = $2 WHERE id = $1`
-	holdCount       = `INSERT INTO counts (name, number) VALUES ($1, 0) ON CONFLICT (name) DO UPDATE SET number = counts.number RETURNING number`
-	putCount        = `INSERT INTO counts (name, number) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET number = excluded.number
-		WHERE counts.number < excluded.number`
-	longWithdrawn = `SELECT id, change FROM pages WHERE withdrawn AND change > 0 AND printed < $1 ORDER BY printed LIMIT $2 /*skip*/`
-	dropPage      = `DELETE FROM pages WHERE id = $1`
-	dropEvents    = `DELETE FROM events WHERE page = $1`
+	longWithdrawn   = `SELECT id, change FROM pages WHERE withdrawn AND change > 0 AND rendered_at < $1 ORDER BY rendered_at LIMIT $2 /*skip*/`
+	dropPage        = `DELETE FROM pages WHERE id = $1`
+	dropEvents      = `DELETE FROM events WHERE page = $1`
 
 	dropBody = `DELETE FROM bodies WHERE page = $1`
 	putEvent = `INSERT INTO events (page, as_of, at, trace) VALUES ($1, $2, $3, $4)
@@ -79,7 +70,7 @@ type document struct {
 	sourceTitle string // "" if people gave it none
 	rank        courant.Rank
 	asOf        int64
-	turn        int
+	late        int // pictures that arrived after the release
 	fetched     time.Time
 	content     []byte // doc as it lies in the store
 	doc         courant.Document
@@ -92,7 +83,7 @@ func (p *Pages) read(ctx context.Context, v flow.Version) (document, error) {
 	d := document{url: v.URL, source: v.Source}
 	err := p.Store.Read(ctx, func(r store.Reader) error {
 		var fetched int64
-		if err := r.Row(readDocument, v.URL, v.Source, v.AsOf).Scan(&d.rank, &d.asOf, &d.turn, &fetched,
+		if err := r.Row(readDocument, v.URL, v.Source, v.AsOf).Scan(&d.rank, &d.asOf, &d.late, &fetched,
 			&d.content, &d.trace, &d.sourceTitle, &d.sourceName); err != nil {
 			return err
 		}
@@ -109,14 +100,12 @@ func (p *Pages) read(ctx context.Context, v flow.Version) (document, error) {
 func (d *document) readMedia(r store.Reader) error {
 	d.media = light.Pictures{}
 	return light.Keys(d.doc.Item.Images, func(key [16]byte) error {
-		var full courant.Picture
-		var content, variants string
-		err := r.Row(readMedia, key[:]).Scan(&content, &full.Type, &full.Size, &full.Width, &full.Height, &variants)
+		p, err := table.ReadPicture(r, key[:])
 		if store.NoRow(err) {
 			return nil
 		}
 		if err == nil {
-			d.media[key], err = light.KeptOf(content, full, variants)
+			d.media[key], err = light.KeptOf(p.Content, p.Full, p.Variants)
 		}
 		return err
 	})

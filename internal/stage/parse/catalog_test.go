@@ -215,7 +215,7 @@ func TestAnOfferThatMovesLeavesNoPageBehind(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.read(1, yml(offer("1", 10), offer("2", 10)))
 		w.taken()
-		w.exec(`INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture, published, updated, fetched, stored, printed)
+		w.exec(`INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture, published, updated, fetched, stored, rendered_at)
 			VALUES ($1, 7, 'http://a.example/p/1', 'a.example', 1, 3, 1, FALSE, $1, 1, '', '', '', 0, 0, 0, 0, 0)`, digest("http://a.example/p/1"))
 		w.read(1, yml(strings.Replace(offer("1", 10), "/p/1", "/new/1", 1), offer("2", 10)))
 		docs := w.taken()

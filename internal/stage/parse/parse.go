@@ -128,7 +128,7 @@ func (p *Parse) pending(ctx context.Context, source int64) error {
 	}
 	if d.blob == "" { // the same bytes under new validators
 		return p.Store.Write(ctx, func(tx *store.Tx) error {
-			_, err := tx.Exec(promote, d.source.ID, d.asOf)
+			_, err := promote(tx, d)
 			return err
 		})
 	}
@@ -193,7 +193,10 @@ func (p *Parse) read(ctx context.Context, d download) error {
 func (p *Parse) lost(ctx context.Context, d download) error {
 	p.Log.Warn("a download is gone and will be asked for again", "url", d.url)
 	return p.Store.Write(ctx, func(tx *store.Tx) error {
-		_, err := tx.Exec(dropPending, d.source.ID, d.asOf)
+		if _, err := tx.Exec(dropPending, d.source.ID, d.asOf); err != nil {
+			return err
+		}
+		_, err := tx.Exec(noteLost, d.source.ID, d.asOf)
 		return err
 	})
 }
@@ -203,8 +206,8 @@ func (p *Parse) lost(ctx context.Context, d download) error {
 func (p *Parse) unreadable(ctx context.Context, d download, why report) error {
 	p.Metrics.Add("courant_parse_feeds_total", 1, "result", "unreadable")
 	return p.Store.Write(ctx, func(tx *store.Tx) error {
-		n, err := tx.Exec(promote, d.source.ID, d.asOf)
-		if err != nil || n == 0 {
+		newest, err := promote(tx, d)
+		if err != nil || !newest {
 			return err
 		}
 		_, err = tx.Exec(noteReport, d.source.ID, why.text())
@@ -220,8 +223,8 @@ func (p *Parse) keep(ctx context.Context, d download, reading *courant.Reading) 
 	}
 	var changed []entry
 	err := p.Store.Write(ctx, func(tx *store.Tx) error {
-		n, err := tx.Exec(promote, d.source.ID, d.asOf)
-		if err != nil || n == 0 {
+		newest, err := promote(tx, d)
+		if err != nil || !newest {
 			return err
 		}
 		changed, err = changes(tx, d, found)

@@ -37,8 +37,8 @@ func (c *catalogue) finish(r *read.Result) error {
 	}
 	shrunk := warning != nil && warning.Code == "catalog-shrunk"
 	return c.p.Store.Write(c.ctx, func(tx *store.Tx) error {
-		n, err := tx.Exec(promote, c.d.source.ID, c.d.asOf)
-		if err != nil || n == 0 {
+		newest, err := promote(tx, c.d)
+		if err != nil || !newest {
 			return err
 		}
 		for i := range c.waits {

@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	pendingPolls = `SELECT source, pending FROM polls WHERE pending > parsed AND checked <= $1`
-	readPending  = `SELECT s.name, s.url, s.trusted, s.absence, p.shrunk, p.pending, p.pending_blob, p.pending_url, p.pending_type, p.checked,
-			p.changed, p.rhythm, p.pending_hubs, p.pending_self
-		FROM polls p JOIN sources s ON s.id = p.source WHERE p.source = $1 AND p.pending > p.parsed`
-	promote = `UPDATE polls SET parsed = pending, etag = pending_etag, modified = pending_changed, body = pending_body,
-		raw = pending_raw WHERE source = $1 AND pending = $2 AND parsed < $2`
-	dropPending = `UPDATE polls SET parsed = pending WHERE source = $1 AND pending = $2 AND parsed < $2`
-	noteReport  = `UPDATE polls SET report = $2, reading = 0 WHERE source = $1`
-	noteReading = `UPDATE polls SET changed = $2, rhythm = $3, ttl = $4, items = $5, report = $6, skip_hours = $7, skip_days = $8, reading = 0,
+	pendingPolls = `SELECT source, as_of FROM pending WHERE fetched <= $1`
+	readPending  = `SELECT s.name, s.url, s.trusted, s.absence, r.shrunk_since, p.as_of, p.blob, p.url, p.type, p.fetched,
+			p.etag, p.modified, p.body, p.raw, p.pushed, r.changed, r.rhythm, p.hubs, p.self
+		FROM pending p JOIN sources s ON s.id = p.source JOIN readings r ON r.source = p.source WHERE p.source = $1`
+	dropPending = `DELETE FROM pending WHERE source = $1 AND as_of = $2`
+	noteRead    = `UPDATE readings SET as_of = $2, fetched = $3, url = $4, etag = $5, modified = $6, body = $7, raw = $8, pushed = $9 WHERE source = $1 AND as_of < $2`
+	noteLost    = `UPDATE readings SET as_of = $2 WHERE source = $1 AND as_of < $2`
+	noteReport  = `UPDATE readings SET report = $2, progress = 0 WHERE source = $1`
+	noteReading = `UPDATE readings SET changed = $2, rhythm = $3, ttl = $4, items = $5, report = $6, skip_hours = $7, skip_days = $8, progress = 0,
 		hubs = $9, self = $10 WHERE source = $1`
-	noteProgress = `UPDATE polls SET reading = $2 WHERE source = $1`
-	noteShrunk   = `UPDATE polls SET shrunk = $2 WHERE source = $1 AND shrunk <> $2`
+	noteProgress = `UPDATE readings SET progress = $2 WHERE source = $1`
+	noteShrunk   = `UPDATE readings SET shrunk_since = $2 WHERE source = $1 AND shrunk_since <> $2`
 
 	items16 = `SELECT key, hash, url, withdrawn FROM items WHERE source = $1 AND key IN
 		($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`
@@ -37,38 +37,43 @@ const (
 	putDocument = `INSERT INTO documents (url, address, source, rank, as_of, state, due, fetched, content, trace)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT (url, source) DO UPDATE SET address = excluded.address, rank = excluded.rank, as_of = excluded.as_of,
-			turn = 0, state = excluded.state, missing = 0, due = excluded.due, fetched = excluded.fetched,
+			late_arrivals = 0, state = excluded.state, missing = 0, due = excluded.due, fetched = excluded.fetched,
 			content = excluded.content, trace = excluded.trace
 		WHERE documents.as_of < excluded.as_of`
 
 	allItems     = `SELECT key, hash, url, withdrawn FROM items WHERE source = $1`
 	itemURL      = `SELECT url FROM items WHERE source = $1 AND key = $2`
-	stillPending = `SELECT 1 FROM polls WHERE source = $1 AND pending = $2 AND parsed < $2`
+	stillPending = `SELECT 1 FROM pending WHERE source = $1 AND as_of = $2`
 	nextBatch    = `SELECT COALESCE(MAX(n) + 1, 0) FROM batches WHERE source = $1 AND as_of = $2`
 	putBatch     = `INSERT INTO batches (source, as_of, n, due, fetched, content) VALUES ($1, $2, $3, $4, $5, $6)`
 
 	addressOf = `SELECT address FROM pages WHERE url = $1 UNION ALL SELECT address FROM documents WHERE url = $1`
 
 	forgetOthers     = `UPDATE items SET hash = '' WHERE url = $1 AND source <> $2 AND NOT withdrawn AND NOT offer`
-	forgetValidators = `UPDATE polls SET etag = '', modified = '', body = NULL, raw = NULL WHERE source = $1`
-	rereadOthers     = `UPDATE polls SET etag = '', modified = '', body = NULL, raw = NULL WHERE source IN
+	forgetValidators = `UPDATE readings SET etag = '', modified = '', body = NULL, raw = NULL, pushed = FALSE WHERE source = $1`
+	rereadOthers     = `UPDATE readings SET etag = '', modified = '', body = NULL, raw = NULL, pushed = FALSE WHERE source IN
 		(SELECT source FROM items WHERE url = $1 AND source <> $2 AND NOT withdrawn AND NOT offer)`
 )
 
 // download is a pending download with what is known of its source.
 type download struct {
-	source  courant.Source
-	asOf    int64
-	blob    string
-	url     string // after redirects
-	kind    string // Content-Type
-	fetched time.Time
-	changed time.Time
-	rhythm  time.Duration
-	absence courant.Absence
-	shrunk  time.Time // since when most of a catalogue is missing
-	hubs    string    // of the answer's header, a blank between them
-	self    string    // of the answer's header
+	source   courant.Source
+	asOf     int64
+	blob     string
+	url      string // after redirects
+	kind     string // Content-Type
+	fetched  time.Time
+	changed  time.Time
+	rhythm   time.Duration
+	absence  courant.Absence
+	shrunk   time.Time // since when most of a catalogue is missing
+	etag     string
+	modified string
+	body     []byte // digest, unpacked
+	raw      []byte // digest, as it came
+	pushed   bool   // a hub delivered it
+	hubs     string // of the answer's header, a blank between them
+	self     string // of the answer's header
 }
 
 func (p *Parse) download(ctx context.Context, source int64) (download, error) {
@@ -76,11 +81,22 @@ func (p *Parse) download(ctx context.Context, source int64) (download, error) {
 	var fetched, changed, rhythm, shrunk int64
 	err := p.Store.Read(ctx, func(r store.Reader) error {
 		return r.Row(readPending, source).Scan(&d.source.Name, &d.source.URL, &d.source.Trusted, &d.absence, &shrunk, &d.asOf, &d.blob, &d.url,
-			&d.kind, &fetched, &changed, &rhythm, &d.hubs, &d.self)
+			&d.kind, &fetched, &d.etag, &d.modified, &d.body, &d.raw, &d.pushed, &changed, &rhythm, &d.hubs, &d.self)
 	})
 	d.shrunk = store.Time(shrunk)
 	d.fetched, d.changed, d.rhythm = store.Time(fetched), store.Time(changed), time.Duration(rhythm)*time.Millisecond
 	return d, err
+}
+
+// promote ends the wait of a download and takes over its validators, in the
+// transaction that keeps what was found in it. It says false if a newer one has come.
+func promote(tx *store.Tx, d download) (bool, error) {
+	n, err := tx.Exec(dropPending, d.source.ID, d.asOf)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	n, err = tx.Exec(noteRead, d.source.ID, d.asOf, store.Millis(d.fetched), d.url, d.etag, d.modified, d.body, d.raw, d.pushed)
+	return n == 1, err
 }
 
 func (p *Parse) pendingOlder(ctx context.Context, age time.Duration) (polls []flow.Poll, err error) {

@@ -25,11 +25,11 @@ func TestTheHubsOfAFeedAreKept(t *testing.T) {
 		{"", "", "", "", ""},
 	} {
 		in(t, func(t *testing.T, w *world) {
-			w.exec(`UPDATE polls SET pending_hubs = $1, pending_self = $2`, c.headerHubs, c.headerSelf)
+			w.hubs, w.self = c.headerHubs, c.headerSelf
 			w.read(1, feed(c.links))
 			var hubs, self string
 			if err := w.store.Read(t.Context(), func(r store.Reader) error {
-				return r.Row(`SELECT hubs, self FROM polls WHERE source = 1`).Scan(&hubs, &self)
+				return r.Row(`SELECT hubs, self FROM readings WHERE source = 1`).Scan(&hubs, &self)
 			}); err != nil {
 				t.Fatal(err)
 			}

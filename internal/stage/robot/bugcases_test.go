@@ -93,12 +93,12 @@ func TestBugCasesOfOtherReaders(t *testing.T) {
 	for name, check := range map[string]func(t *testing.T, w *world){
 		"N01": nil, "N02": nil, "R08": nil, "R09": nil, "R10": nil, "R11": nil,
 		"N04": func(t *testing.T, w *world) {
-			if n := w.number(`SELECT fresh FROM polls`); n != (12 * time.Hour).Milliseconds() {
+			if n := w.number(`SELECT fresh_for FROM answers`); n != (12 * time.Hour).Milliseconds() {
 				t.Errorf("fresh for %d ms", n)
 			}
 		},
 		"N07": func(t *testing.T, w *world) {
-			if w.number(`SELECT COUNT(*) FROM polls WHERE gone > 0 AND status = 410`) != 1 {
+			if w.number(`SELECT COUNT(*) FROM answers WHERE gone_since > 0 AND status = 410`) != 1 {
 				t.Error("it is not gone")
 			}
 		},
@@ -201,8 +201,8 @@ func (w *world) poke(n int64, address string, all []exchange) {
 
 // parsed counts the validators of what was downloaded, as parse does.
 func (w *world) parsed() {
-	w.exec(`UPDATE polls SET parsed = pending, etag = pending_etag, modified = pending_changed, body = pending_body, raw = pending_raw
-		WHERE pending > parsed`)
+	w.exec(`UPDATE readings SET as_of = p.as_of, etag = p.etag, modified = p.modified, body = p.body, raw = p.raw, pushed = p.pushed FROM pending p WHERE p.source = readings.source`)
+	w.exec(`DELETE FROM pending`)
 }
 
 func (w *world) number(query string, args ...any) (n int64) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/table"
 )
 
 // clean deletes old downloads, every minute until ctx ends.
@@ -55,8 +56,8 @@ func (r *Robot) cleanOnce(ctx context.Context) error {
 		return err
 	}
 	sort.Slice(bodies, func(i, j int) bool { return bodies[i].Key < bodies[j].Key })
-	oldest := bodyKey(r.Store.Now().Add(-r.Config.KeepBodies.Or(time.Hour)), "")
-	fresh := bodyKey(r.Store.Now().Add(-time.Minute), "")
+	oldest := table.BodyKey(r.Store.Now().Add(-r.Config.KeepBodies.Or(time.Hour)), "")
+	fresh := table.BodyKey(r.Store.Now().Add(-time.Minute), "")
 	var gone []string
 	for _, b := range bodies {
 		tooMuch := total > r.Config.KeepBodiesSize.Or(1<<30)
@@ -76,11 +77,11 @@ func (r *Robot) cleanOnce(ctx context.Context) error {
 func (r *Robot) unlist(ctx context.Context, gone []string) error {
 	for some := range slices.Chunk(gone, 500) {
 		err := r.Store.Write(ctx, func(tx *store.Tx) error {
-			if _, err := tx.NumberDownloads(); err != nil {
+			if _, err := table.NumberDownloads(tx); err != nil {
 				return err
 			}
 			for _, key := range some {
-				if err := tx.DropDownloads(key); err != nil {
+				if err := table.DropDownloads(tx, key); err != nil {
 					return err
 				}
 			}

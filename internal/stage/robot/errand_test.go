@@ -14,7 +14,7 @@ func (w *world) leading(n int, to string) {
 		w.pages[host+"/robots.txt"] = status(302, "Location", to)
 		w.pages[host+"/feed"] = page("<rss/>")
 		w.source(int64(i+1), host+"/feed")
-		w.exec(`UPDATE polls SET asked = 1 WHERE source = $1`, i+1)
+		w.exec(`UPDATE answers SET asked = 1 WHERE source = $1`, i+1)
 	}
 }
 
@@ -44,7 +44,7 @@ func TestWhoAsksForTheRobotsTxtOfOthersKeepsTheirPace(t *testing.T) {
 
 func TestAHostThatWantsToBeLeftAloneIsNotAskedForTheRobotsTxtOfOthers(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
-		w.exec(`INSERT INTO hosts (origin, part, allowed, reason) VALUES ('http://b.example', $1, $2, 'it asked for it')`,
+		w.exec(`INSERT INTO hosts (origin, partition, allowed, reason) VALUES ('http://b.example', $1, $2, 'it asked for it')`,
 			part("http://b.example"), w.store.Now().Add(2*time.Hour).UnixMilli())
 		w.leading(1, "http://b.example/robots.txt")
 		w.pages["http://b.example/robots.txt"] = page("User-agent: *\nDisallow: /closed\n")

@@ -10,9 +10,9 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/flow"
-	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
+	"github.com/courant-platform/courant/internal/table"
 )
 
 const (
@@ -125,7 +125,7 @@ func (r *Robot) answerFetch(ctx context.Context, h *host, f wanted, status int, 
 	r.writeFor(ctx, h, f.url, func(tx *store.Tx) error {
 		n, err := tx.Exec(answerFetch, f.hash, tx.Now().UnixMilli(), status, key, kind, why)
 		if err == nil && n == 1 && a != nil {
-			err = tx.Downloaded(store.Download{Kind: f.kind, URL: f.url, Type: a.Type, ETag: a.ETag, Modified: a.Modified, Blob: key, File: blob.Holder(key)})
+			err = table.Log(tx, table.Download{Kind: f.kind, URL: f.url, Type: a.Type, ETag: a.ETag, Modified: a.Modified, Blob: key})
 		}
 		if n == 1 {
 			tx.Emit(flow.PictureFetched.Encode(flow.Fetch{Hash: f.hash, Origin: h.origin, Part: h.part}))

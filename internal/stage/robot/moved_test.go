@@ -13,7 +13,7 @@ const target = "http://b.example/new"
 // aWeekAgo has it that the source moved a week earlier.
 func (w *world) aWeekAgo() {
 	w.t.Helper()
-	w.exec(`UPDATE polls SET moved_since = moved_since - $1 WHERE moved <> ''`, (7 * 24 * time.Hour).Milliseconds())
+	w.exec(`UPDATE answers SET moved_since = moved_since - $1 WHERE moved_url <> ''`, (7 * 24 * time.Hour).Milliseconds())
 }
 
 // registered adds a source as people do.
@@ -111,7 +111,7 @@ func TestAMoveThatIsTakenBackIsForgotten(t *testing.T) {
 				back(w)
 				w.parsed()
 				w.ask(1, time.Minute)
-				if at := w.text(`SELECT url || moved FROM polls`); at != feed || w.poll(1).problem != "" {
+				if at := w.text(`SELECT url || moved_url FROM answers`); at != feed || w.poll(1).problem != "" {
 					t.Errorf("asked at %s: %+v", at, w.poll(1))
 				}
 			})
@@ -127,10 +127,10 @@ func TestARedirectToAnotherRobotsHostIsHandedOver(t *testing.T) {
 		w.source(1, feed)
 		w.want("http://a.example/p")
 		w.ask(1, time.Minute)
-		if led := w.text(`SELECT led FROM polls`); led != far || w.poll(1).answered {
+		if led := w.text(`SELECT redirect_url FROM answers`); led != far || w.poll(1).answered {
 			t.Errorf("led to %q, %+v", led, w.poll(1))
 		}
-		if n := w.number(`SELECT COUNT(*) FROM fetches WHERE led = 'http://far.example.org/p' AND part = $1 AND answered = 0`, part(far)); n != 1 {
+		if n := w.number(`SELECT COUNT(*) FROM fetches WHERE redirect_url = 'http://far.example.org/p' AND partition = $1 AND answered = 0`, part(far)); n != 1 {
 			t.Error("the picture is not handed over")
 		}
 		// Its part comes to this robot.
@@ -139,7 +139,7 @@ func TestARedirectToAnotherRobotsHostIsHandedOver(t *testing.T) {
 		w.exec(`DELETE FROM leases WHERE name LIKE 'robot-alive/1%'`)
 		w.exec(`UPDATE leases SET until = 1 WHERE name = $1`, "robot/"+strconv.Itoa(part(far)))
 		w.wait(2 * time.Minute)
-		if p := w.poll(1); !p.open || p.url != far || w.text(`SELECT led FROM polls`) != "" {
+		if p := w.poll(1); !p.open || p.url != far || w.text(`SELECT redirect_url FROM answers`) != "" {
 			t.Errorf("got %+v", p)
 		}
 		if f := w.fetched("http://a.example/p"); !f.answered || w.body(f.blob) != "picture" {
@@ -198,7 +198,7 @@ func TestAServerThatSaysForADayThatNothingHasChangedIsAskedForTheWhole(t *testin
 		if n := len(w.seen(feed)); n != 4 || w.seen(feed)[3].header.Get("If-None-Match") == "" {
 			t.Fatalf("%d requests", n)
 		}
-		w.exec(`UPDATE polls SET whole = whole - $1`, (25 * time.Hour).Milliseconds())
+		w.exec(`UPDATE answers SET last_body_at = last_body_at - $1`, (25 * time.Hour).Milliseconds())
 		w.ask(1, time.Minute)
 		if p := w.poll(1); !p.open || w.body(p.blob) != body {
 			t.Fatalf("got %+v", p)
@@ -215,7 +215,7 @@ func TestTheValidatorsOfAnAnswerThatNothingHasChangedCount(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.pages[feed] = status(304, "Etag", `"2"`)
 		w.source(1, feed)
-		w.exec(`UPDATE polls SET etag = '"1"', modified = 'Fri'`)
+		w.exec(`UPDATE readings SET etag = '"1"', modified = 'Fri'`)
 		w.ask(1, time.Minute)
 		if p := w.poll(1); p.etag != `"2"` || p.modified != "Fri" {
 			t.Errorf("got %+v", p)
@@ -228,9 +228,9 @@ func TestAMoveIsProvedByTheRobotThatHasTheOldAddress(t *testing.T) {
 		const home = "http://far.example.org/feed"
 		w.pages[target] = page("<rss/>")
 		w.registered(1, home)
-		w.exec(`UPDATE polls SET url = $1, origin = $2, part = $3, moved = $1, moved_seen = 2, moved_since = 1`, target, "http://b.example", part(target))
+		w.exec(`UPDATE answers SET url = $1, origin = $2, partition = $3, moved_url = $1, moved_seen = 2, moved_since = 1`, target, "http://b.example", part(target))
 		w.ask(1, time.Minute)
-		if led := w.text(`SELECT led FROM polls`); led != home || w.poll(1).answered || len(w.seen(target)) != 0 {
+		if led := w.text(`SELECT redirect_url FROM answers`); led != home || w.poll(1).answered || len(w.seen(target)) != 0 {
 			t.Errorf("led to %q, %+v", led, w.poll(1))
 		}
 	})

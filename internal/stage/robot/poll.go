@@ -2,6 +2,7 @@ package robot
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -13,20 +14,21 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/flow"
-	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
+	"github.com/courant-platform/courant/internal/table"
 )
 
 const acceptFeeds = "application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.9, */*;q=0.5"
 
-// polled is a row of polls as it was asked.
+// polled is a source as it was asked.
 type polled struct {
 	source         int64
 	home           string // as people registered it
 	url            string // what is asked, here and now
 	start          string // where the poll began
 	etag, modified string
+	readAsOf       int64  // as-of of what was read last
 	body, raw      []byte // digests of what was read last, unpacked and as it came
 	pushed         bool   // what was read last came from a hub: the validators are those of what was polled before
 	asked          int64
@@ -35,7 +37,7 @@ type polled struct {
 	ledHops        int
 	moved          string    // where permanent redirects lead
 	movedSince     time.Time // and since when
-	full, lies     time.Time // when a body came last; until when validators are not trusted
+	full, distrust time.Time // when a body came last; until when validators are not trusted
 	kind           courant.SourceKind
 	robots         bool   // robots.txt counts
 	key            string // of a catalogue's body, which is kept as it comes
@@ -44,11 +46,11 @@ type polled struct {
 }
 
 func (p *polled) read(q store.Reader) error {
-	var since, full, lies int64
-	err := q.Row(readPoll, p.source).Scan(&p.url, &p.etag, &p.modified, &p.body, &p.raw, &p.pushed, &p.asked, &p.failures, &p.led, &p.ledHops,
-		&p.moved, &since, &full, &lies, &p.kind, &p.home, &p.robots)
+	var since, full, distrust int64
+	err := q.Row(readPoll, p.source).Scan(&p.url, &p.etag, &p.modified, &p.readAsOf, &p.body, &p.raw, &p.pushed, &p.asked, &p.failures, &p.led, &p.ledHops,
+		&p.moved, &since, &full, &distrust, &p.kind, &p.home, &p.robots)
 	p.start = p.url
-	p.movedSince, p.full, p.lies = store.Time(since), store.Time(full), store.Time(lies)
+	p.movedSince, p.full, p.distrust = store.Time(since), store.Time(full), store.Time(distrust)
 	return err
 }
 
@@ -113,22 +115,22 @@ const catalogTime = 30 * time.Minute
 // proofAfter is how long a server may say that nothing has changed before it is
 // asked for the whole.
 const (
-	proofAfter = 24 * time.Hour
-	liesFor    = 7 * 24 * time.Hour // validators are not sent to who was found wrong
+	proofAfter  = 24 * time.Hour
+	distrustFor = 7 * 24 * time.Hour // validators are not sent to who was found wrong
 )
 
 // request is how a source is asked. A catalogue does not go through memory.
 func (r *Robot) request(ctx context.Context, p *polled, way *trail) client.Request {
 	q := client.Request{URL: p.url, ETag: p.etag, Modified: p.modified, Accept: acceptFeeds, Max: int64(r.Config.MaxFeed), Known: p.raw, Jar: way.cookies()}
 	now := r.Store.Now()
-	if has := p.etag != "" || p.modified != ""; has && (now.Before(p.lies) || !p.full.IsZero() && now.Sub(p.full) > proofAfter) {
+	if has := p.etag != "" || p.modified != ""; has && (now.Before(p.distrust) || !p.full.IsZero() && now.Sub(p.full) > proofAfter) {
 		q.ETag, q.Modified, p.probe = "", "", true
 	}
 	p.conditional = q.ETag != "" || q.Modified != ""
 	if p.kind == courant.KindCatalog {
 		q.Max, q.Timeout = int64(r.Config.MaxCatalog), catalogTime
 		q.Keep = func(body io.Reader) (err error) {
-			p.key, err = r.Blobs.PutStream(context.WithoutCancel(ctx), bodyKey(r.Store.Now(), fmt.Sprintf("%d-%d", p.source, p.asked)), body)
+			p.key, err = r.Blobs.PutStream(context.WithoutCancel(ctx), table.BodyKey(r.Store.Now(), fmt.Sprintf("%d-%d", p.source, p.asked)), body)
 			return err
 		}
 	}
@@ -190,7 +192,7 @@ func (r *Robot) forget(ctx context.Context, h *host, p polled) {
 		return
 	}
 	r.writeFor(ctx, h, p.url, func(tx *store.Tx) error {
-		_, err := tx.Exec(forgetValidators, p.source, p.etag, p.modified)
+		_, err := tx.Exec(refuseValidators, p.source, p.readAsOf)
 		return err
 	})
 }
@@ -198,12 +200,12 @@ func (r *Robot) forget(ctx context.Context, h *host, p polled) {
 // answerPoll notes an answer that brings nothing to read, or why there is none.
 func (r *Robot) answerPoll(ctx context.Context, h *host, p *polled, a *client.Answer, problem string) {
 	lease := r.lease(h.part).lease
-	status, etag, modified, fresh := statusOf(a), "", "", int64(0)
+	status, etag, modified, fresh := statusOf(a), p.etag, p.modified, int64(0)
 	if a != nil {
 		fresh = a.Fresh.Milliseconds()
 	}
 	if status == http.StatusNotModified && problem == "" {
-		etag, modified = a.ETag, a.Modified
+		etag, modified = cmp.Or(a.ETag, etag), cmp.Or(a.Modified, modified)
 	}
 	back := problem != "" && p.strayed(status)
 	err := r.Store.WriteSoon(context.WithoutCancel(ctx), func(tx *store.Tx) error {
@@ -212,8 +214,14 @@ func (r *Robot) answerPoll(ctx context.Context, h *host, p *polled, a *client.An
 		if status == http.StatusGone && !back {
 			gone = now
 		}
-		n, err := tx.Exec(answerPoll, p.source, p.asked, now, status, problem, lease.Name, lease.Owner, lease.Epoch, fresh, gone, etag, modified)
-		if err != nil || n == 0 || !back {
+		n, err := tx.Exec(answerPoll, p.source, p.asked, now, status, problem, lease.Name, lease.Owner, lease.Epoch, fresh, gone)
+		if err != nil || n == 0 {
+			return err
+		}
+		if etag != p.etag || modified != p.modified {
+			_, err = tx.Exec(confirmValidators, p.source, p.asked, etag, modified)
+		}
+		if err != nil || !back {
 			return err
 		}
 		return askHome(tx, p)
@@ -252,17 +260,16 @@ func (r *Robot) pend(ctx context.Context, h *host, p *polled, a *client.Answer) 
 	}
 	links := websubLinks(a.Header, p.url)
 	r.writeFor(ctx, h, p.url, func(tx *store.Tx) error {
-		n, err := tx.Exec(pendPoll, p.source, p.asked, tx.Now().UnixMilli(), a.Status, key, p.url, a.Type, a.ETag, a.Modified, digest, a.Raw,
-			a.Fresh.Milliseconds(), strings.Join(links.hubs, " "), links.self)
-		if n == 1 {
-			tx.Emit(flow.FeedFetched.Encode(flow.Poll{Source: p.source, Origin: h.origin, Part: h.part, AsOf: p.asked}))
+		n, err := tx.Exec(bringBody, p.source, p.asked, tx.Now().UnixMilli(), a.Status, a.Fresh.Milliseconds())
+		if err != nil || n == 0 {
+			return err
 		}
-		if err == nil && n == 1 && !same {
-			err = tx.Downloaded(store.Download{Kind: string(p.kind), Source: p.source, URL: p.url, Type: a.Type, ETag: a.ETag, Modified: a.Modified, Blob: key, File: blob.Holder(key)})
-		}
-		if err == nil && n == 1 && p.probe && !same && !p.pushed && p.lies.IsZero() {
+		tx.Emit(flow.FeedFetched.Encode(flow.Poll{Source: p.source, Origin: h.origin, Part: h.part, AsOf: p.asked}))
+		err = table.HandOver(tx, table.Download{Source: p.source, Kind: string(p.kind), AsOf: p.asked, URL: p.url, Type: a.Type, ETag: a.ETag,
+			Modified: a.Modified, Blob: key, Body: digest, Raw: a.Raw, Hubs: strings.Join(links.hubs, " "), Self: links.self})
+		if err == nil && p.probe && !same && !p.pushed && p.distrust.IsZero() {
 			// It said for a day that nothing has changed.
-			_, err = tx.Exec(noteLies, p.source, store.Millis(tx.Now().Add(liesFor)))
+			_, err = tx.Exec(noteDistrust, p.source, store.Millis(tx.Now().Add(distrustFor)))
 		}
 		return err
 	})
@@ -285,15 +292,10 @@ func (r *Robot) writeFor(ctx context.Context, h *host, url string, f func(*store
 // keepBody keeps a download, which can be had again, until it is read and for a
 // while after.
 func (r *Robot) keepBody(ctx context.Context, url, name string, body []byte) (key string, err error) {
-	key, err = r.Blobs.PutCached(context.WithoutCancel(ctx), bodyKey(r.Store.Now(), name), body)
+	key, err = r.Blobs.PutCached(context.WithoutCancel(ctx), table.BodyKey(r.Store.Now(), name), body)
 	if err != nil {
 		r.Store.NoteFull(err)
 		r.Log.Warn("a download was not kept", "url", url, "error", err)
 	}
 	return key, err
-}
-
-// bodyKey is where a download lies: by the minute, so that old ones are found.
-func bodyKey(now time.Time, name string) string {
-	return "body/" + now.UTC().Format("20060102t1504") + "/" + name
 }

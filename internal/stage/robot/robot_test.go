@@ -56,7 +56,8 @@ func TestNotModifiedBringsNothingToRead(t *testing.T) {
 			out.WriteHeader(http.StatusNotModified)
 		}
 		w.source(1, feed)
-		w.exec(`UPDATE polls SET etag = '"1"', modified = 'Fri', failures = 3`)
+		w.exec(`UPDATE readings SET etag = '"1"', modified = 'Fri'`)
+		w.exec(`UPDATE answers SET failures = 3`)
 		w.ask(1, 30*time.Second)
 		if p := w.poll(1); !p.answered || p.open || p.status != 304 || p.failures != 0 {
 			t.Errorf("got %+v", p)
@@ -69,7 +70,7 @@ func TestTheSameBytesAreNotReadAgain(t *testing.T) {
 		in(t, func(t *testing.T, w *world) {
 			w.pages[feed] = page("<rss/>", "Etag", tag)
 			w.source(1, feed)
-			w.exec(`UPDATE polls SET etag = '"1"', body = $1`, digest("<rss/>"))
+			w.exec(`UPDATE readings SET etag = '"1"', body = $1`, digest("<rss/>"))
 			w.ask(1, 30*time.Second)
 			p := w.poll(1)
 			if !p.answered || p.open != open || p.blob != "" || p.problem != "" {

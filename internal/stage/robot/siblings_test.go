@@ -19,7 +19,7 @@ func TestALimitIsTheWholeDomainsAndItsHostsTakeTurnsAfterwards(t *testing.T) {
 		start := w.seen("http://u0.a.example/rss")[0].at
 		w.put("http://u0.a.example/rss", page("<rss/>"))
 		for i := range int64(5) {
-			w.exec(`UPDATE polls SET asked = $2 WHERE source = $1`, i+1, w.store.Now().UnixMilli())
+			w.exec(`UPDATE answers SET asked = $2 WHERE source = $1`, i+1, w.store.Now().UnixMilli())
 		}
 		w.stop() // a restart forgets nothing
 		w.run("second")
@@ -80,7 +80,7 @@ func TestAHostThatRefusesEverythingIsLeftAloneForAWhile(t *testing.T) {
 func TestManyTasksOfOneHostDoNotDelayTheOthers(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
-			INSERT INTO fetches (hash, url, origin, part, kind, priority, wanted, due)
+			INSERT INTO fetches (hash, url, origin, partition, kind, priority, wanted, due)
 			SELECT CAST('0123456789' || (100000 + i) AS BLOB), 'http://a.example/' || i, 'http://a.example', $1, 'picture', 1, 1, 1 FROM n`, part(feed))
 		w.pages["http://b.example/p"] = page("picture")
 		w.want("http://b.example/p")

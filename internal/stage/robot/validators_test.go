@@ -12,7 +12,7 @@ func TestValidatorsThatAServerRefusesAreNotSentAgain(t *testing.T) {
 	for _, code := range []int{400, 413, 431} {
 		in(t, func(t *testing.T, w *world) {
 			w.source(1, feed)
-			w.exec(`UPDATE polls SET etag = '"1"', modified = 'Fri', body = $1`, digest("<rss/>"))
+			w.exec(`UPDATE readings SET etag = '"1"', modified = 'Fri', body = $1`, digest("<rss/>"))
 			w.pages[feed] = func(out http.ResponseWriter, r *http.Request) {
 				if r.Header.Get("If-None-Match") != "" {
 					out.WriteHeader(code)
@@ -40,7 +40,7 @@ func TestValidatorsThatAServerRefusesAreNotSentAgain(t *testing.T) {
 func TestAnAnswerThatSaysNothingOfValidatorsKeepsThem(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.source(1, feed)
-		w.exec(`UPDATE polls SET etag = '"1"', modified = 'Fri'`)
+		w.exec(`UPDATE readings SET etag = '"1"', modified = 'Fri'`)
 		w.pages[feed] = status(404)
 		w.ask(1, time.Minute)
 		if p := w.poll(1); p.status != 404 || p.etag != `"1"` || p.modified != "Fri" {
@@ -52,7 +52,7 @@ func TestAnAnswerThatSaysNothingOfValidatorsKeepsThem(t *testing.T) {
 func TestAKeptValidatorThatIsTooLongIsNotSent(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.source(1, feed)
-		w.exec(`UPDATE polls SET etag = $1, modified = $1`, strings.Repeat("x", 1025))
+		w.exec(`UPDATE readings SET etag = $1, modified = $1`, strings.Repeat("x", 1025))
 		w.pages[feed] = page("<rss/>")
 		w.ask(1, time.Minute)
 		if got := w.seen(feed); len(got) != 1 || got[0].header.Get("If-None-Match") != "" || got[0].header.Get("If-Modified-Since") != "" {
@@ -66,7 +66,7 @@ func TestAKeptValidatorThatIsTooLongIsNotSent(t *testing.T) {
 func TestAfterABodyFromAHubA304IsNotBelieved(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.source(1, feed)
-		w.exec(`UPDATE polls SET etag = '"2"', body = $1, raw = ''`, digest("<rss>late</rss>"))
+		w.exec(`UPDATE readings SET etag = '"2"', body = $1, pushed = TRUE`, digest("<rss>late</rss>"))
 		w.pages[feed] = func(out http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("If-None-Match") == `"2"` {
 				out.WriteHeader(http.StatusNotModified)
@@ -84,7 +84,7 @@ func TestAfterABodyFromAHubA304IsNotBelieved(t *testing.T) {
 func TestAServerThatAlwaysSays304IsAskedTwiceAtMost(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.source(1, feed)
-		w.exec(`UPDATE polls SET etag = '"2"', raw = ''`)
+		w.exec(`UPDATE readings SET etag = '"2"', pushed = TRUE`)
 		w.pages[feed] = status(304)
 		w.ask(1, time.Minute)
 		if p := w.poll(1); len(w.seen(feed)) != 2 || p.status != 304 || p.failures != 1 {

@@ -172,7 +172,10 @@ func part(address string) int { return courant.Part(link.Domain(link.Host(addres
 // source registers a source under an id.
 func (w *world) source(id int64, address string) {
 	w.t.Helper()
-	w.exec(`INSERT INTO polls (source, url, origin, part, due) VALUES ($1, $2, $3, $4, 0)`, id, address, link.Origin(address), part(address))
+	w.exec(`INSERT INTO sources (id, name, kind, url, host, title, trusted, added) VALUES ($1, $2, 'feed', $2, $3, '', FALSE, 0) ON CONFLICT DO NOTHING`,
+		id, address, link.Host(address))
+	w.exec(`INSERT INTO answers (source, url, origin, partition) VALUES ($1, $2, $3, $4)`, id, address, link.Origin(address), part(address))
+	w.exec(`INSERT INTO readings (source, as_of) VALUES ($1, 1)`, id)
 }
 
 // ring tells the robot facts.
@@ -186,7 +189,7 @@ func (w *world) ring(topic string, facts [][]byte) {
 // ask wants a source asked, as schedule does, and gives the robot time.
 func (w *world) ask(id int64, wait time.Duration) {
 	w.t.Helper()
-	w.exec(`UPDATE polls SET asked = $2 WHERE source = $1`, id, w.store.Now().UnixMilli())
+	w.exec(`UPDATE answers SET asked = $2 WHERE source = $1`, id, w.store.Now().UnixMilli())
 	w.wait(wait)
 }
 
@@ -202,7 +205,7 @@ func (w *world) wait(d time.Duration) {
 func (w *world) want(address string) {
 	w.t.Helper()
 	key := link.Digest(address)
-	w.exec(`INSERT INTO fetches (hash, url, origin, part, kind, priority, wanted, due) VALUES ($1, $2, $3, $4, 'picture', 5, 1, 1)`,
+	w.exec(`INSERT INTO fetches (hash, url, origin, partition, kind, priority, wanted, due) VALUES ($1, $2, $3, $4, 'picture', 5, 1, 1)`,
 		key[:], address, link.Origin(address), part(address))
 }
 
@@ -214,7 +217,7 @@ func (w *world) scan(to any, query string, args ...any) {
 	}
 }
 
-// poll is a row of polls.
+// poll is what the store has of a source.
 type poll struct {
 	answered, open      bool // the newest ask is answered; a download waits for parse
 	status, failures    int
@@ -228,8 +231,11 @@ type poll struct {
 func (w *world) poll(id int64) (p poll) {
 	w.t.Helper()
 	err := w.store.Read(w.t.Context(), func(r store.Reader) error {
-		return r.Row(`SELECT answered >= asked, pending > parsed, status, failures, problem, pending_blob, pending_url, pending_type,
-			etag, modified, pending_etag, pending_changed, pending_body FROM polls WHERE source = $1`, id).Scan(&p.answered, &p.open, &p.status, &p.failures,
+		return r.Row(`SELECT a.answered >= a.asked, p.source IS NOT NULL, a.status, a.failures, a.problem, COALESCE(p.blob, ''), COALESCE(p.url, ''), COALESCE(p.type, ''),
+			CASE WHEN a.refused >= r.as_of THEN '' WHEN a.confirmed > r.as_of THEN a.etag ELSE r.etag END,
+			CASE WHEN a.refused >= r.as_of THEN '' WHEN a.confirmed > r.as_of THEN a.modified ELSE r.modified END,
+			COALESCE(p.etag, ''), COALESCE(p.modified, ''), p.body
+			FROM answers a JOIN readings r ON r.source = a.source LEFT JOIN pending p ON p.source = a.source WHERE a.source = $1`, id).Scan(&p.answered, &p.open, &p.status, &p.failures,
 			&p.problem, &p.blob, &p.url, &p.kind, &p.etag, &p.modified, &p.pendingTag, &p.changed, &p.digest)
 	})
 	if err != nil {

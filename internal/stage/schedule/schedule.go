@@ -12,6 +12,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/port/bus"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/table"
 )
 
 // Config bounds the intervals.
@@ -42,9 +43,6 @@ const (
 	short = 50 * time.Millisecond // wakes are at least so far apart, so that claims come in batches
 	long  = time.Second           // and at most so far: a source may be added at any time
 )
-
-// never is when a source is due that is not asked any more: the end of the year 9999.
-const never = 253402300799000
 
 // Handlers are what the stage wants to hear.
 func (s *Schedule) Handlers() []bus.Handler {
@@ -124,12 +122,17 @@ func (s *Schedule) claim(ctx context.Context) (n int, err error) {
 		n = len(due)
 		var polls []flow.Poll
 		for _, d := range due {
-			if ask := s.plan(&d, tx.Now()); ask {
-				polls = append(polls, d.poll)
-			}
-			if _, err := tx.Exec(planPoll, d.poll.Source, store.Millis(d.due), d.spacing.Milliseconds(), d.poll.AsOf, d.why); err != nil {
+			ask := s.plan(&d, tx.Now())
+			if _, err := tx.Exec(planPoll, d.poll.Source, store.Millis(d.due), d.interval.Milliseconds(), d.why); err != nil {
 				return err
 			}
+			if !ask {
+				continue
+			}
+			if err := tx.Row(askPoll, d.poll.Source, tx.Now().UnixMilli()).Scan(&d.poll.AsOf); err != nil {
+				return err
+			}
+			polls = append(polls, d.poll)
 		}
 		tx.Emit(flow.SourceDue.Encode(polls...))
 		return nil
@@ -137,22 +140,18 @@ func (s *Schedule) claim(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// plan sets the next due time, and the as-of of a new ask if there is to be one.
+// plan sets the next due time, and says whether the source is asked now.
 func (s *Schedule) plan(d *dueSource, now time.Time) (ask bool) {
 	if d.gone {
-		d.due, d.why = store.Time(never), "it is gone (410) and is not asked any more"
+		d.due, d.why = store.Time(table.Never), "it is gone (410) and is not asked any more"
 		return false
 	}
-	d.spacing, d.why = s.Config.interval(d.history, now)
-	planned := next(d.due, now, d.spacing)
+	d.interval, d.why = s.Config.interval(d.history, now)
+	planned := next(d.due, now, d.interval)
 	if d.due = d.skip.after(planned); d.due.After(planned) {
 		d.why = "the feed asks not to be asked then (skipHours, skipDays)"
 	}
-	if d.outstanding {
-		return false
-	}
-	d.poll.AsOf = max(now.UnixMilli(), d.poll.AsOf+1)
-	return true
+	return !d.outstanding
 }
 
 // changed brings the next poll of a source forward that turned out to be
@@ -169,15 +168,15 @@ func (s *Schedule) changed(ctx context.Context, p flow.Poll) error {
 		if err != nil {
 			return err
 		}
-		spacing, why := s.Config.interval(d.history, tx.Now())
-		if spacing >= d.spacing || d.gone {
+		shorter, why := s.Config.interval(d.history, tx.Now())
+		if shorter >= d.interval || d.gone {
 			return nil
 		}
-		due := d.due.Add(spacing - d.spacing)
+		due := d.due.Add(shorter - d.interval)
 		if due.Before(tx.Now()) {
 			due = tx.Now()
 		}
-		_, err = tx.Exec(planPoll, p.Source, store.Millis(d.skip.after(due)), spacing.Milliseconds(), d.poll.AsOf, why)
+		_, err = tx.Exec(planPoll, p.Source, store.Millis(d.skip.after(due)), shorter.Milliseconds(), why)
 		return err
 	})
 }

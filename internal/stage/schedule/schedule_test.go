@@ -34,8 +34,16 @@ func addSources(t *testing.T, s *store.Store, n int) {
 	t.Helper()
 	if err := s.Write(t.Context(), func(tx *store.Tx) error {
 		for i := range n {
-			if _, err := tx.Exec(`INSERT INTO polls (source, url, origin, part, due) VALUES ($1, '', $2, $3, 1)`, i+1, fmt.Sprintf("http://%d.example", i), i%256); err != nil {
-				return err
+			origin := fmt.Sprintf("http://%d.example", i)
+			for query, args := range map[string][]any{
+				`INSERT INTO sources (id, name, kind, url, host, title, trusted, added) VALUES ($1, $2, 'feed', $2, $2, '', FALSE, 1)`: {i + 1, origin},
+				`INSERT INTO polls (source, due) VALUES ($1, 1)`:                                                                       {i + 1},
+				`INSERT INTO answers (source, url, origin, partition) VALUES ($1, $2, $2, $3)`:                                         {i + 1, origin, i % 256},
+				`INSERT INTO readings (source) VALUES ($1)`:                                                                            {i + 1},
+			} {
+				if _, err := tx.Exec(query, args...); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
@@ -101,8 +109,9 @@ func TestASourceIsAskedForOnceUntilItIsAnswered(t *testing.T) {
 			t.Fatalf("asked for %+v", asked)
 		}
 		for _, outstanding := range []string{
-			`UPDATE polls SET answered = asked, pending = asked`, // a download waits to be read
-			`UPDATE polls SET parsed = pending`,                  // it has been read
+			`INSERT INTO pending (source, as_of, fetched, blob, url, type, etag, modified, pushed, hubs, self) VALUES (1, 1, 1, '', '', '', '', '', FALSE, '', '')`, // a download waits to be read
+			`UPDATE answers SET answered = asked`,
+			`DELETE FROM pending`, // it has been read
 		} {
 			if n := len(bells(t, s)); n != 1 {
 				t.Errorf("asked %d times before %s", n, outstanding)
@@ -122,7 +131,7 @@ func TestTheAsOfGrowsAlsoWhenTheClockStandsBehind(t *testing.T) {
 		s := storetest.Memory(t)
 		addSources(t, s, 1)
 		ahead := s.Now().Add(time.Hour).UnixMilli()
-		write(t, s, `UPDATE polls SET asked = $1, answered = $1`, ahead)
+		write(t, s, `UPDATE answers SET as_of = $1, asked = $1, answered = $1`, ahead)
 		stop := run(t, s, schedule.Defaults(), 1)
 		time.Sleep(time.Second)
 		stop()
@@ -136,12 +145,12 @@ func TestSourcesAreAskedAtTheirIntervals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := storetest.Memory(t)
 		addSources(t, s, 3)
-		write(t, s, `UPDATE polls SET rhythm = $1 WHERE source = 1`, (20 * time.Minute).Milliseconds())
-		write(t, s, `UPDATE polls SET ttl = $1 WHERE source = 2`, time.Hour.Milliseconds())
+		write(t, s, `UPDATE readings SET rhythm = $1 WHERE source = 1`, (20 * time.Minute).Milliseconds())
+		write(t, s, `UPDATE readings SET ttl = $1 WHERE source = 2`, time.Hour.Milliseconds())
 		stop := run(t, s, schedule.Defaults(), 1)
 		for range 59 {
 			time.Sleep(time.Minute)
-			write(t, s, `UPDATE polls SET answered = asked`)
+			write(t, s, `UPDATE answers SET answered = asked`)
 		}
 		stop()
 		count := map[int64]int{}
@@ -185,7 +194,7 @@ func TestASourceThatTurnsOutLivelierIsAskedSooner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := storetest.Memory(t)
 		addSources(t, s, 1)
-		write(t, s, `UPDATE polls SET rhythm = $1`, (24 * time.Hour).Milliseconds())
+		write(t, s, `UPDATE readings SET rhythm = $1`, (24 * time.Hour).Milliseconds())
 		b := &bus.Bus{Driver: &membus.Driver{}}
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
@@ -194,7 +203,8 @@ func TestASourceThatTurnsOutLivelierIsAskedSooner(t *testing.T) {
 		})
 		stop := run(t, s, schedule.Defaults(), 1)
 		time.Sleep(time.Second)
-		write(t, s, `UPDATE polls SET answered = asked, changed = $1, rhythm = $2`, s.Now().UnixMilli(), (8 * time.Minute).Milliseconds())
+		write(t, s, `UPDATE readings SET changed = $1, rhythm = $2`, s.Now().UnixMilli(), (8 * time.Minute).Milliseconds())
+		write(t, s, `UPDATE answers SET answered = asked`)
 		name, facts := flow.SourceChanged.Encode(flow.Poll{Source: 1}, flow.Poll{Source: 99})
 		if err := b.Publish(t.Context(), name, facts); err != nil {
 			t.Fatal(err)
@@ -219,20 +229,20 @@ func TestASourceWhoseHubTellsIsAskedRarelyUntilItIsSilent(t *testing.T) {
 			before := len(bells(t, s))
 			for range d / time.Minute {
 				time.Sleep(time.Minute)
-				write(t, s, `UPDATE polls SET answered = asked`)
+				write(t, s, `UPDATE answers SET answered = asked`)
 			}
 			return len(bells(t, s)) - before
 		}
 		now := func() int64 { return s.Now().UnixMilli() }
 		asked(time.Minute)
-		write(t, s, `UPDATE polls SET rhythm = $1, changed = $2`, (20 * time.Minute).Milliseconds(), now())
+		write(t, s, `UPDATE readings SET rhythm = $1, changed = $2`, (20 * time.Minute).Milliseconds(), now())
 		write(t, s, `INSERT INTO websub (id, source, hub, topic, secret, state, until, due, pinged) VALUES ('id', 1, '', '', '', 'active', $1, 0, $2)`,
 			now()+(10*time.Hour).Milliseconds(), now())
 		asked(15 * time.Minute) // what was planned before
 		if n := asked(5 * time.Hour); n != 5 {
 			t.Errorf("while the hub tells, it was asked %d times in 5 hours", n)
 		}
-		write(t, s, `UPDATE polls SET changed = $1`, now()) // polling has found what the hub did not tell
+		write(t, s, `UPDATE readings SET changed = $1`, now()) // polling has found what the hub did not tell
 		asked(time.Hour)
 		if n := asked(time.Hour); n < 8 {
 			t.Errorf("when the hub is silent, it was asked %d times in an hour", n)

@@ -9,23 +9,29 @@ import (
 
 const (
 	// $1 is the time now. A subscription counts while it lives: pinged, else 0.
-	columns = `source, origin, part, due, spacing, asked, asked > answered OR pending > parsed, changed, rhythm, ttl, failures, every,
-		fresh, gone, skip_hours, skip_days,
-		COALESCE((SELECT MAX(pinged) FROM websub WHERE websub.source = polls.source AND state = 'active' AND until > $1), 0)`
+	columns = `p.source, a.origin, a.partition, p.due, p.poll_interval, a.asked > a.answered OR EXISTS (SELECT 1 FROM pending w WHERE w.source = p.source),
+		r.changed, r.rhythm, r.ttl, a.failures, s.fixed_interval, a.fresh_for, a.gone_since, r.skip_hours, r.skip_days,
+		COALESCE((SELECT MAX(pinged) FROM websub WHERE websub.source = p.source AND state = 'active' AND until > $1), 0)
+		FROM polls p JOIN sources s ON s.id = p.source JOIN answers a ON a.source = p.source JOIN readings r ON r.source = p.source`
 
-	duePolls = `SELECT ` + columns + ` FROM polls WHERE due <= $1 ORDER BY due LIMIT $2 /*skip*/`
-	onePoll  = `SELECT ` + columns + ` FROM polls WHERE source = $2 AND every >= 0 /*lock*/`
-	planPoll = `UPDATE polls SET due = $2, spacing = $3, asked = $4, why = $5 WHERE source = $1`
-	lastDue  = `SELECT due FROM polls WHERE every = 0 AND gone = 0 AND skip_hours = 0 AND skip_days = 0 ORDER BY due DESC LIMIT 1`
-	healDue  = `UPDATE polls SET due = $2 WHERE due > $1 AND every = 0 AND gone = 0 AND skip_hours = 0 AND skip_days = 0`
-	nextDue  = `SELECT due FROM polls ORDER BY due LIMIT 1`
+	duePolls = `SELECT ` + columns + ` WHERE p.due <= $1 ORDER BY p.due LIMIT $2 /*skip p*/`
+	onePoll  = `SELECT ` + columns + ` WHERE p.source = $2 /*lock p*/`
+	planPoll = `UPDATE polls SET due = $2, poll_interval = $3, reason = $4 WHERE source = $1`
+	askPoll  = `UPDATE answers SET as_of = CASE WHEN as_of < $2 THEN $2 ELSE as_of + 1 END, asked = CASE WHEN as_of < $2 THEN $2 ELSE as_of + 1 END
+		WHERE source = $1 RETURNING asked`
+	// What the adaptation alone has planned, which is never later than the longest interval.
+	adapted = `SELECT 1 FROM sources s JOIN answers a ON a.source = s.id JOIN readings r ON r.source = s.id
+		WHERE s.id = polls.source AND s.fixed_interval = 0 AND a.gone_since = 0 AND r.skip_hours = 0 AND r.skip_days = 0`
+	lastDue = `SELECT due FROM polls WHERE EXISTS (` + adapted + `) ORDER BY due DESC LIMIT 1`
+	healDue = `UPDATE polls SET due = $2 WHERE due > $1 AND EXISTS (` + adapted + `)`
+	nextDue = `SELECT due FROM polls ORDER BY due LIMIT 1`
 )
 
-// dueSource is a row of polls as this stage sees it.
+// dueSource is a source as this stage sees it.
 type dueSource struct {
-	poll        flow.Poll // AsOf is that of the last ask
+	poll        flow.Poll // AsOf is that of the new ask, if there is one
 	due         time.Time
-	spacing     time.Duration
+	interval    time.Duration
 	outstanding bool
 	gone        bool
 	history     history
@@ -34,10 +40,10 @@ type dueSource struct {
 }
 
 func (d *dueSource) scan(rows interface{ Scan(...any) error }) error {
-	var due, spacing, changed, rhythm, ttl, every, fresh, gone, pinged int64
-	err := rows.Scan(&d.poll.Source, &d.poll.Origin, &d.poll.Part, &due, &spacing, &d.poll.AsOf, &d.outstanding,
+	var due, interval, changed, rhythm, ttl, every, fresh, gone, pinged int64
+	err := rows.Scan(&d.poll.Source, &d.poll.Origin, &d.poll.Part, &due, &interval, &d.outstanding,
 		&changed, &rhythm, &ttl, &d.history.Failures, &every, &fresh, &gone, &d.skip.hours, &d.skip.days, &pinged)
-	d.due, d.spacing = store.Time(due), time.Duration(spacing)*time.Millisecond
+	d.due, d.interval = store.Time(due), time.Duration(interval)*time.Millisecond
 	d.history.Fresh, d.gone = time.Duration(fresh)*time.Millisecond, gone > 0
 	d.history.Every = time.Duration(every) * time.Millisecond
 	d.history.Changed = store.Time(changed)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/courant-platform/courant/internal/flow"
 	"github.com/courant-platform/courant/internal/kit/web"
-	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/table"
 )
 
 // What became of a ping; the label of its metric.
@@ -92,17 +92,20 @@ func (w *WebSub) take(out http.ResponseWriter, r *http.Request, s subscription) 
 	return w.deliver(ctx, s, body, r.Header.Get("Content-Type"))
 }
 
-// polled is a row of polls as a ping finds it.
+// polled is a source as a ping finds it.
 type polled struct {
-	poll         flow.Poll // AsOf is that of the last ask
+	poll         flow.Poll // AsOf is that of the last ask or delivery
 	outstanding  bool
 	read, unread []byte // digests of what was read last and of what waits to be
+	// What was read last: address, validators, and what it says of hubs.
+	url, etag, modified, hubs, self string
 }
 
 func (w *WebSub) polled(ctx context.Context, source int64) (p polled, err error) {
 	p.poll.Source = source
 	err = w.Store.Read(ctx, func(r store.Reader) error {
-		return r.Row(readPoll, source).Scan(&p.poll.Origin, &p.poll.Part, &p.poll.AsOf, &p.outstanding, &p.read, &p.unread)
+		return r.Row(readPoll, source).Scan(&p.poll.Origin, &p.poll.Part, &p.poll.AsOf, &p.outstanding, &p.read, &p.unread,
+			&p.url, &p.etag, &p.modified, &p.hubs, &p.self)
 	})
 	return p, err
 }
@@ -142,19 +145,21 @@ func (w *WebSub) pend(ctx context.Context, s subscription, p polled, body, diges
 	now := w.Store.Now()
 	poll, last := p.poll, p.poll.AsOf
 	poll.AsOf = max(now.UnixMilli(), last+1)
-	key, err := w.Blobs.PutCached(ctx, fmt.Sprintf("body/%s/%d-%d", now.UTC().Format("20060102t1504"), s.source, poll.AsOf), body)
+	key, err := w.Blobs.PutCached(ctx, table.BodyKey(now, fmt.Sprintf("%d-%d", s.source, poll.AsOf)), body)
 	if err != nil {
 		w.Store.NoteFull(err)
 		return false, err
 	}
 	err = w.Store.WriteSoon(ctx, func(tx *store.Tx) error {
-		n, err := tx.Exec(pendPing, s.source, last, poll.AsOf, tx.Now().UnixMilli(), key, kind[:min(len(kind), mostChallenge)], digest)
+		n, err := tx.Exec(takeAsOf, s.source, last, poll.AsOf)
 		kept = n == 1
 		if err != nil || !kept {
 			return err
 		}
 		tx.Emit(flow.FeedFetched.Encode(poll))
-		if err := tx.Downloaded(store.Download{Kind: "feed", Source: s.source, URL: s.topic, Type: kind, Blob: key, File: blob.Holder(key)}); err != nil {
+		err = table.HandOver(tx, table.Download{Source: s.source, Kind: "feed", AsOf: poll.AsOf, URL: p.url, Type: kind[:min(len(kind), mostChallenge)],
+			ETag: p.etag, Modified: p.modified, Blob: key, Body: digest, Pushed: true, Hubs: p.hubs, Self: p.self})
+		if err != nil {
 			return err
 		}
 		_, err = tx.Exec(notePing, s.id, tx.Now().UnixMilli())

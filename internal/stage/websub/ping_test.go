@@ -15,21 +15,26 @@ import (
 	"github.com/courant-platform/courant/internal/port/store/storetest"
 )
 
-// poll is a row of polls.
+// poll is what the store has of the source.
 type poll struct {
-	due, asked, answered, pending, parsed int64
-	blob, kind, url, etag, modified       string
+	due, asOf, asked, answered, pending, parsed int64 // pending is 0 if nothing waits to be read
+	blob, kind, url, etag, modified             string
 }
 
 func (w *world) poll() (p poll) {
 	w.t.Helper()
-	w.row([]any{&p.due, &p.asked, &p.answered, &p.pending, &p.parsed, &p.blob, &p.kind, &p.url, &p.etag, &p.modified},
-		`SELECT due, asked, answered, pending, parsed, pending_blob, pending_type, pending_url, pending_etag, pending_changed FROM polls`)
+	w.row([]any{&p.due, &p.asOf, &p.asked, &p.answered, &p.pending, &p.parsed, &p.blob, &p.kind, &p.url, &p.etag, &p.modified},
+		`SELECT p.due, a.as_of, a.asked, a.answered, COALESCE(w.as_of, 0), r.as_of, COALESCE(w.blob, ''), COALESCE(w.type, ''), COALESCE(w.url, ''),
+			COALESCE(w.etag, ''), COALESCE(w.modified, '') FROM polls p JOIN answers a ON a.source = p.source JOIN readings r ON r.source = p.source
+			LEFT JOIN pending w ON w.source = p.source`)
 	return p
 }
 
 // read has the pending download read, as parse does.
-func (w *world) read() { w.exec(`UPDATE polls SET parsed = pending, body = pending_body`) }
+func (w *world) read() {
+	w.exec(`UPDATE readings SET as_of = p.as_of, body = p.body FROM pending p WHERE p.source = readings.source`)
+	w.exec(`DELETE FROM pending`)
+}
 
 func TestASignedPingIsADownload(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
@@ -37,14 +42,15 @@ func TestASignedPingIsADownload(t *testing.T) {
 		w.source(1, topic, hub, topic)
 		w.exec(`INSERT INTO websub (id, source, hub, topic, secret, state, asked, verified, until, due) VALUES ('id', 1, $1, $2, 'key', 'active', 1, 1, $3, $3)`,
 			hub, topic, int64(1)<<50)
-		w.exec(`UPDATE polls SET asked = asked - 5000, answered = asked - 5000, pending = asked - 5000, parsed = asked - 5000`)
+		w.exec(`UPDATE answers SET as_of = as_of - 5000, asked = asked - 5000, answered = answered - 5000`)
+		w.exec(`UPDATE readings SET as_of = as_of - 5000`)
 		before := w.poll()
 		r := request{form: map[string][]string{"hub.secret": {"key"}}}
 		if code := w.ping("/websub/id", "<feed/>", r.signed("<feed/>")); code != 202 {
 			t.Fatalf("answered %d", code)
 		}
 		p := w.poll()
-		if p.asked <= before.asked || p.answered != p.asked || p.pending != p.asked || p.parsed != before.parsed || p.due != before.due ||
+		if p.asOf <= before.asOf || p.asked != before.asked || p.answered != p.asked || p.pending != p.asOf || p.parsed != before.parsed || p.due != before.due ||
 			p.kind != "application/atom+xml" || p.url != topic || p.etag != `"e"` || p.modified != "m" || !strings.HasPrefix(p.blob, "body/") {
 			t.Errorf("%+v, before %+v", p, before)
 		}
@@ -57,7 +63,7 @@ func TestASignedPingIsADownload(t *testing.T) {
 		w.ping("/websub/id", "<feed/>", r.signed("<feed/>")) // the hub sends it again
 		w.read()
 		w.ping("/websub/id", "<feed/>", r.signed("<feed/>")) // and again
-		if after := w.poll(); after.pending != p.pending || after.due != p.due || !w.subscription(1).pinged || w.subscription(1).owed {
+		if after := w.poll(); after.asOf != p.asOf || after.pending != 0 || after.due != p.due || !w.subscription(1).pinged || w.subscription(1).owed {
 			t.Errorf("the same bytes again: %+v, before %+v", after, p)
 		}
 	})
@@ -72,9 +78,9 @@ func TestEverySignatureMethodIsKnown(t *testing.T) {
 			body := "signed by " + method
 			mac := hmac.New(h, []byte(r.form.Get("hub.secret")))
 			mac.Write([]byte(body))
-			before := w.poll().pending
+			before := w.poll().asOf
 			w.ping(r.callback(), body, method+"="+hex.EncodeToString(mac.Sum(nil)))
-			if w.poll().pending <= before {
+			if w.poll().asOf <= before {
 				t.Errorf("%s is not known", method)
 			}
 			w.read()
@@ -89,10 +95,10 @@ func TestPingsAreReadASecondApart(t *testing.T) {
 		w.wait(2 * time.Second)
 		r := w.subscribe()
 		pinged := func(body string) bool {
-			before := w.poll().pending
+			before := w.poll().asOf
 			w.ping(r.callback(), body, r.signed(body))
 			defer w.read()
-			return w.poll().pending > before
+			return w.poll().asOf > before
 		}
 		first := pinged("one")
 		w.wait(900 * time.Millisecond)
@@ -143,7 +149,8 @@ func TestAPingWithoutASignatureHasTheSourceAsked(t *testing.T) {
 			if p.due != before.asked+time.Minute.Milliseconds() || p.pending != before.pending {
 				t.Errorf("%s: due %d s after the last ask, pending %v", what, (p.due-before.asked)/1000, p.pending != before.pending)
 			}
-			w.exec(`UPDATE polls SET due = due + 1000000, asked = $1`, w.store.Now().UnixMilli()+1) // schedule asks
+			w.exec(`UPDATE polls SET due = due + 1000000`)
+			w.exec(`UPDATE answers SET as_of = $1, asked = $1`, w.store.Now().UnixMilli()+1) // schedule asks
 			due := w.poll().due
 			w.wait(time.Minute)
 			if w.poll().due != due || w.subscription(1).owed {
@@ -155,8 +162,8 @@ func TestAPingWithoutASignatureHasTheSourceAsked(t *testing.T) {
 
 func TestAPingWhileAnAnswerIsOutstandingIsNotLost(t *testing.T) {
 	for what, outstanding := range map[string]string{
-		"an ask":     `UPDATE polls SET asked = asked + 1`,
-		"a download": `UPDATE polls SET pending = pending + 1, asked = asked + 1, answered = answered + 1`,
+		"an ask":     `UPDATE answers SET as_of = as_of + 1, asked = asked + 1`,
+		"a download": `INSERT INTO pending (source, as_of, fetched, blob, url, type, etag, modified, pushed, hubs, self) VALUES (1, 1, 1, '', '', '', '', '', FALSE, '', '')`,
 	} {
 		in(t, func(t *testing.T, w *world) {
 			w.source(1, topic, hub, topic)
@@ -169,7 +176,8 @@ func TestAPingWhileAnAnswerIsOutstandingIsNotLost(t *testing.T) {
 			if after := w.poll(); after != before || !w.subscription(1).owed {
 				t.Errorf("%s: %+v, before %+v", what, after, before)
 			}
-			w.exec(`UPDATE polls SET answered = asked, parsed = pending`)
+			w.exec(`UPDATE answers SET answered = asked`)
+			w.exec(`DELETE FROM pending`)
 			w.wait(6 * time.Second)
 			if due := store.Time(w.poll().due); due.After(time.Now()) {
 				t.Errorf("%s: the source is due in %v", what, time.Until(due))

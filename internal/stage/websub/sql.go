@@ -11,7 +11,7 @@ const (
 	columns = `id, source, hub, topic, callback, secret, previous, state, asked, verified, until, attempts`
 
 	dueHubs = `SELECT DISTINCT hub FROM websub WHERE due <= $1 LIMIT 1000`
-	dueRow  = `SELECT ` + columns + `, COALESCE((SELECT hubs FROM polls WHERE polls.source = websub.source), '') FROM websub
+	dueRow  = `SELECT ` + columns + `, COALESCE((SELECT hubs FROM readings r WHERE r.source = websub.source), '') FROM websub
 		WHERE hub = $1 AND due <= $2 ORDER BY due LIMIT 1 /*skip*/`
 	whatIsDue  = `SELECT COALESCE((SELECT MIN(due) FROM websub), 0), (SELECT COUNT(*) FROM websub WHERE owed > 0)`
 	byID       = `SELECT ` + columns + `, '' FROM websub WHERE id = $1`
@@ -32,30 +32,30 @@ const (
 
 	// What feeds name and what is subscribed to. A source is added and removed by
 	// people, and its hubs change: both sides are compared.
-	named = `SELECT p.source, p.url, p.pending_url, p.hubs, p.self FROM polls p JOIN sources s ON s.id = p.source
-		WHERE p.hubs <> '' AND s.kind = 'feed' AND p.every >= 0
-		AND NOT EXISTS (SELECT 1 FROM websub w WHERE w.source = p.source AND w.state <> 'leaving')`
-	namedBy    = named + ` AND p.source = $1`
-	subscribed = `SELECT w.id, w.source, w.hub, w.topic, w.asked, COALESCE(p.url, ''), COALESCE(p.pending_url, ''), COALESCE(p.hubs, ''), COALESCE(p.self, '')
-		FROM websub w LEFT JOIN polls p ON p.source = w.source WHERE w.state <> 'leaving'`
+	named = `SELECT a.source, a.url, r.url, r.hubs, r.self FROM readings r JOIN answers a ON a.source = r.source JOIN sources s ON s.id = r.source
+		WHERE r.hubs <> '' AND s.kind = 'feed'
+		AND NOT EXISTS (SELECT 1 FROM websub w WHERE w.source = r.source AND w.state <> 'leaving')`
+	namedBy    = named + ` AND r.source = $1`
+	subscribed = `SELECT w.id, w.source, w.hub, w.topic, w.asked, COALESCE(a.url, ''), COALESCE(r.url, ''), COALESCE(r.hubs, ''), COALESCE(r.self, '')
+		FROM websub w LEFT JOIN answers a ON a.source = w.source LEFT JOIN readings r ON r.source = w.source WHERE w.state <> 'leaving'`
 	subscribedBy = subscribed + ` AND w.source = $1`
 	putRow       = `INSERT INTO websub (id, source, hub, topic, secret, state, due) VALUES ($1, $2, $3, $4, $5, 'wanted', $6) ON CONFLICT DO NOTHING`
 	leaveHub     = `UPDATE websub SET state = 'leaving', attempts = 0, due = $2 WHERE id = $1 AND state <> 'leaving'`
 
-	readPoll = `SELECT p.origin, p.part, p.asked, p.asked > p.answered OR p.pending > p.parsed, p.body, CASE WHEN p.pending > p.parsed THEN p.pending_body END
-		FROM polls p JOIN sources s ON s.id = p.source WHERE p.source = $1 AND s.kind = 'feed'`
-	// The validators stay those of what was polled last: the body has none of its
-	// own, which robot knows by the empty pending_raw. What failed at the source's server has not been put right by a hub.
-	pendPing = `UPDATE polls SET asked = $3, answered = $3, checked = $4, pending = $3, pending_blob = $5,
-		pending_url = CASE WHEN pending_url = '' THEN url ELSE pending_url END, pending_type = $6, pending_etag = etag,
-		pending_changed = modified, pending_body = $7, pending_raw = '', pending_hubs = hubs, pending_self = self
-		WHERE source = $1 AND asked = $2 AND asked <= answered AND pending <= parsed`
+	readPoll = `SELECT a.origin, a.partition, a.as_of, a.asked > a.answered OR p.source IS NOT NULL, r.body, p.body, COALESCE(NULLIF(r.url, ''), a.url),
+			CASE WHEN a.confirmed > r.as_of THEN a.etag ELSE r.etag END, CASE WHEN a.confirmed > r.as_of THEN a.modified ELSE r.modified END, r.hubs, r.self
+		FROM answers a JOIN sources s ON s.id = a.source JOIN readings r ON r.source = a.source LEFT JOIN pending p ON p.source = a.source
+		WHERE a.source = $1 AND s.kind = 'feed'`
+	// Nothing was asked or delivered since as of $2.
+	takeAsOf = `UPDATE answers SET as_of = $3 WHERE source = $1 AND as_of = $2 AND asked <= answered
+		AND NOT EXISTS (SELECT 1 FROM pending p WHERE p.source = answers.source)`
 
 	settleOwed = `UPDATE websub SET owed = 0 WHERE owed > 0
-		AND NOT EXISTS (SELECT 1 FROM polls WHERE polls.source = websub.source AND polls.asked <= websub.owed)`
-	bringOwed = `UPDATE polls SET due = CASE WHEN asked + $2 > $1 THEN asked + $2 ELSE $1 END
-		WHERE source IN (SELECT source FROM websub WHERE owed > 0) AND asked <= answered AND pending <= parsed
-		AND due > $1 AND due > asked + $2`
+		AND NOT EXISTS (SELECT 1 FROM answers a WHERE a.source = websub.source AND a.as_of <= websub.owed)`
+	// $1 is the time now, $2 the least interval after what was asked or delivered last.
+	bringOwed = `UPDATE polls SET due = (SELECT CASE WHEN a.as_of + $2 > $1 THEN a.as_of + $2 ELSE $1 END FROM answers a WHERE a.source = polls.source)
+		WHERE due > $1 AND source IN (SELECT a.source FROM websub w JOIN answers a ON a.source = w.source WHERE w.owed > 0 AND a.asked <= a.answered
+			AND NOT EXISTS (SELECT 1 FROM pending p WHERE p.source = a.source) AND polls.due > a.as_of + $2)`
 )
 
 // subscription is a row of websub as the hub is dealt with.

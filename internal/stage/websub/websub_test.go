@@ -124,11 +124,11 @@ func TestARenewalComesBeforeTheLeaseEnds(t *testing.T) {
 			t.Errorf("while the renewal is under way: %+v", s)
 		}
 		pinged := func(body string, by request) bool {
-			before := w.count(`SELECT pending FROM polls`)
-			w.exec(`UPDATE polls SET parsed = pending`)
+			before := w.count(`SELECT as_of FROM answers`)
+			w.exec(`DELETE FROM pending`)
 			w.wait(time.Second)
 			w.ping(first.callback(), body, by.signed(body))
-			return w.count(`SELECT pending FROM polls`) > before
+			return w.count(`SELECT as_of FROM answers`) > before
 		}
 		if !pinged("one", first) || !pinged("two", second) {
 			t.Error("while a renewal is under way both secrets are good")
@@ -226,7 +226,7 @@ func TestHubsOfOneHostAreAskedInTurn(t *testing.T) {
 func TestAHubWhoseHostWantsToBeLeftAloneIsAskedLater(t *testing.T) {
 	for _, origin := range []string{"http://hub.example", "*.hub.example"} {
 		in(t, func(t *testing.T, w *world) {
-			w.exec(`INSERT INTO hosts (origin, part, allowed, reason) VALUES ($1, 1, $2, 'it asked for it')`, origin, w.store.Now().Add(time.Hour).UnixMilli())
+			w.exec(`INSERT INTO hosts (origin, partition, allowed, reason) VALUES ($1, 1, $2, 'it asked for it')`, origin, w.store.Now().Add(time.Hour).UnixMilli())
 			w.source(1, topic, hub, topic)
 			w.source(2, "http://b.example/feed", "http://elsewhere.example/", "http://b.example/feed")
 			w.script(func(r request) (websub.Reply, error) {
@@ -288,9 +288,9 @@ func TestARedirectThatKeepsTheMethodIsFollowed(t *testing.T) {
 
 func TestAHubThatNobodyNamesAnyMoreIsLeft(t *testing.T) {
 	for what, change := range map[string]string{
-		"the source is removed":        `DELETE FROM polls`,
-		"the feed names no hub":        `UPDATE polls SET hubs = ''`,
-		"the feed has another address": `UPDATE polls SET hubs = '', self = 'http://a.example/new'`,
+		"the source is removed":        `DELETE FROM readings`,
+		"the feed names no hub":        `UPDATE readings SET hubs = ''`,
+		"the feed has another address": `UPDATE readings SET hubs = '', self = 'http://a.example/new'`,
 	} {
 		in(t, func(t *testing.T, w *world) {
 			w.source(1, topic, hub, topic)
@@ -320,7 +320,7 @@ func TestAHubThatDoesNotVerifyALeaveIsForgotten(t *testing.T) {
 		w.source(1, topic, hub, topic)
 		w.wait(2 * time.Second)
 		w.subscribe()
-		w.exec(`UPDATE polls SET hubs = ''`)
+		w.exec(`UPDATE readings SET hubs = ''`)
 		w.wait(2 * time.Hour)
 		if n := w.count(`SELECT COUNT(*) FROM websub`); n != 0 || len(w.requests()) != 6 {
 			t.Errorf("%d rows are left after %d requests", n, len(w.requests()))
@@ -333,7 +333,7 @@ func TestAFeedMovesToAnotherHub(t *testing.T) {
 		w.source(1, topic, hub, topic)
 		w.wait(2 * time.Second)
 		w.subscribe()
-		w.exec(`UPDATE polls SET hubs = 'http://new.example/'`)
+		w.exec(`UPDATE readings SET hubs = 'http://new.example/'`)
 		w.wait(time.Minute)
 		asked := map[string]string{}
 		for _, r := range w.requests()[1:] {
@@ -376,7 +376,7 @@ func TestATopicIsOnTheHostThatWasAsked(t *testing.T) {
 	} {
 		in(t, func(t *testing.T, w *world) {
 			w.source(1, topic, hub, self)
-			w.exec(`UPDATE polls SET pending_url = 'http://moved.example/f'`)
+			w.exec(`UPDATE readings SET url = 'http://moved.example/f'`)
 			w.wait(2 * time.Second)
 			if got := w.last().form.Get("hub.topic"); got != want {
 				t.Errorf("%q: subscribed to %s", self, got)
@@ -412,7 +412,7 @@ func TestALifeOfASubscriptionOnEveryStore(t *testing.T) {
 		if s := w.subscription(1); s.state != "active" || !s.pinged || !s.owed {
 			t.Errorf("%+v", s)
 		}
-		w.exec(`DELETE FROM polls`)
+		w.exec(`DELETE FROM readings`)
 		w.stop()
 		w.run() // sweeps at its start
 		w.until("the hub is left", func() bool { return w.last().form.Get("hub.mode") == "unsubscribe" })

@@ -154,8 +154,10 @@ func (w *world) source(id int64, address, hubs, self string) {
 	now := w.store.Now().UnixMilli()
 	w.exec(`INSERT INTO sources (id, name, kind, url, host, title, trusted, added) VALUES ($1, $2, 'feed', $3, $4, '', FALSE, 1)`,
 		id, fmt.Sprint("source-", id), address, link.Host(address))
-	w.exec(`INSERT INTO polls (source, url, origin, part, due, asked, answered, pending, parsed, checked, etag, modified, hubs, self)
-		VALUES ($1, $2, $3, 7, $4, $5, $5, $5, $5, $5, '"e"', 'm', $6, $7)`, id, address, link.Origin(address), now+3_600_000, now, hubs, self)
+	w.exec(`INSERT INTO polls (source, due) VALUES ($1, $2)`, id, now+3_600_000)
+	w.exec(`INSERT INTO answers (source, url, origin, partition, as_of, asked, answered, checked) VALUES ($1, $2, $3, 7, $4, $4, $4, $4)`,
+		id, address, link.Origin(address), now)
+	w.exec(`INSERT INTO readings (source, as_of, etag, modified, hubs, self) VALUES ($1, $2, '"e"', 'm', $3, $4)`, id, now, hubs, self)
 }
 
 // subscription is a row of websub.

@@ -13,66 +13,93 @@ CREATE TABLE sources (
   trusted  BOOLEAN NOT NULL,
   robots   BOOLEAN NOT NULL DEFAULT TRUE, -- robots.txt counts for the source's own address too
   absence  TEXT NOT NULL DEFAULT '',  -- of an offer from a catalogue: '' withdraws it, 'kept' means nothing
+  fixed_interval BIGINT NOT NULL DEFAULT 0, -- ms between polls, 0 to follow the source
   added    BIGINT NOT NULL
 );
 
--- What the platform learnt about a source.
+-- When a source is asked. One row for each source that is polled; imported files
+-- have none.
 CREATE TABLE polls (
+  source        BIGINT PRIMARY KEY,
+  due           BIGINT NOT NULL,            -- schedule; desk when somebody adds or asks it, websub when a hub pings: next time to ask
+  poll_interval BIGINT NOT NULL DEFAULT 0,  -- schedule: the interval now, ms
+  reason        TEXT NOT NULL DEFAULT ''    -- schedule: why it is that
+);
+CREATE INDEX polls_due ON polls (due);
+
+-- What is asked and what a source answered. desk makes the row. All that a 304
+-- changes is in this one row.
+CREATE TABLE answers (
   source          BIGINT PRIMARY KEY,
-  url             TEXT NOT NULL,              -- people; robot while the source has moved: what is asked
-  origin          TEXT NOT NULL,              -- of the address: scheme, host and port
-  part            INTEGER NOT NULL,           -- of the origin's domain; see leases
-  every           BIGINT NOT NULL DEFAULT 0,  -- people: a fixed interval in ms, 0 to follow the source, -1 never to ask
-  due             BIGINT NOT NULL,            -- schedule: next time to ask
-  spacing         BIGINT NOT NULL DEFAULT 0,  -- schedule: the interval now, ms
-  why             TEXT NOT NULL DEFAULT '',   -- schedule: the reason of the interval
+  url             TEXT NOT NULL,              -- robot while the source has moved; desk before: what is asked
+  origin          TEXT NOT NULL,              -- robot, desk: of that address, scheme, host and port
+  partition       INTEGER NOT NULL,           -- robot, desk: of the origin's domain; see leases
+  as_of           BIGINT NOT NULL DEFAULT 0,  -- schedule for an ask, websub for a delivery, desk for an import: the newest as-of given
   asked           BIGINT NOT NULL DEFAULT 0,  -- schedule: as-of of the newest ask
   answered        BIGINT NOT NULL DEFAULT 0,  -- robot: as-of of the newest answer
   checked         BIGINT NOT NULL DEFAULT 0,  -- robot: time of the newest answer
   status          INTEGER NOT NULL DEFAULT 0, -- robot: of the newest answer, 0 for none
   failures        INTEGER NOT NULL DEFAULT 0, -- robot: in a row
   problem         TEXT NOT NULL DEFAULT '',   -- robot: why the last one failed
-  led             TEXT NOT NULL DEFAULT '',   -- robot: where redirects have led, if that host is another robot's
-  led_hops        INTEGER NOT NULL DEFAULT 0,
-  moved           TEXT NOT NULL DEFAULT '',   -- robot: where permanent redirects lead
+  redirect_url    TEXT NOT NULL DEFAULT '',   -- robot: where redirects have led, if that host is another robot's
+  redirect_hops   INTEGER NOT NULL DEFAULT 0, -- robot
+  moved_url       TEXT NOT NULL DEFAULT '',   -- robot: where permanent redirects lead
   moved_seen      INTEGER NOT NULL DEFAULT 0, -- robot: how often
   moved_since     BIGINT NOT NULL DEFAULT 0,  -- robot: since when
-  gone            BIGINT NOT NULL DEFAULT 0,  -- robot: since when the server says that it is gone
-  fresh           BIGINT NOT NULL DEFAULT 0,  -- robot: how long the newest answer stays fresh by its header, ms
-  whole           BIGINT NOT NULL DEFAULT 0,  -- robot: when a body came last
-  lies            BIGINT NOT NULL DEFAULT 0,  -- robot: until when validators are not trusted
-  pending         BIGINT NOT NULL DEFAULT 0,  -- robot: as-of of the downloaded body
-  pending_blob    TEXT NOT NULL DEFAULT '',
-  pending_url     TEXT NOT NULL DEFAULT '',
-  pending_type    TEXT NOT NULL DEFAULT '',
-  pending_etag    TEXT NOT NULL DEFAULT '',
-  pending_changed TEXT NOT NULL DEFAULT '',
-  pending_body    BYTEA,
-  pending_raw     BYTEA,
-  pending_hubs    TEXT NOT NULL DEFAULT '',   -- of the answer's Link header, as hubs and self below
-  pending_self    TEXT NOT NULL DEFAULT '',
-  parsed          BIGINT NOT NULL DEFAULT 0,  -- parse: as-of of what was read last
-  etag            TEXT NOT NULL DEFAULT '',   -- parse: validators of what was read last; robot: those of a 304
-  modified        TEXT NOT NULL DEFAULT '',
-  body            BYTEA,                      -- parse: digest of the bytes read last, unpacked
-  raw             BYTEA,                      -- parse: digest of them as they came; empty if a hub delivered them
-  changed         BIGINT NOT NULL DEFAULT 0,  -- parse: when something new was found last
-  rhythm          BIGINT NOT NULL DEFAULT 0,  -- parse: usual time between changes, ms
-  ttl             BIGINT NOT NULL DEFAULT 0,  -- parse: the feed's own wish, ms
-  skip_hours      INTEGER NOT NULL DEFAULT 0, -- parse: hours of the day, UTC, in which it wishes not to be asked: bits
-  skip_days       INTEGER NOT NULL DEFAULT 0, -- parse: days of the week, Sunday first: bits
-  items           INTEGER NOT NULL DEFAULT 0, -- parse: in the last file
-  reading         INTEGER NOT NULL DEFAULT 0, -- parse: offers read so far of a catalogue that takes long
-  shrunk          BIGINT NOT NULL DEFAULT 0,  -- parse: since when most offers are missing from the catalogue
-  report          TEXT NOT NULL DEFAULT '',   -- parse: warnings or the error, JSON
-  hubs            TEXT NOT NULL DEFAULT '',   -- parse: that the feed names, a blank between them
-  self            TEXT NOT NULL DEFAULT ''    -- parse: the address that the feed gives as its own
+  gone_since      BIGINT NOT NULL DEFAULT 0,  -- robot; desk clears it when somebody asks: the server says that it is gone
+  fresh_for       BIGINT NOT NULL DEFAULT 0,  -- robot: how long the newest answer stays fresh by its header, ms
+  last_body_at    BIGINT NOT NULL DEFAULT 0,  -- robot: when a body came last
+  distrust_until  BIGINT NOT NULL DEFAULT 0,  -- robot: validators are not trusted until then
+  confirmed       BIGINT NOT NULL DEFAULT 0,  -- robot: as-of of a 304 that brought other validators
+  etag            TEXT NOT NULL DEFAULT '',   -- robot: these; they count while they are newer than the reading
+  modified        TEXT NOT NULL DEFAULT '',   -- robot
+  refused         BIGINT NOT NULL DEFAULT 0   -- robot: as-of of a reading whose validators the server refuses
 );
-CREATE INDEX polls_due ON polls (due);
-CREATE INDEX polls_origin ON polls (origin);
-CREATE INDEX polls_asked ON polls (part) WHERE asked > answered;
-CREATE INDEX polls_pending ON polls (checked) WHERE pending > parsed;
-CREATE INDEX polls_hubs ON polls (source) WHERE hubs <> '';
+CREATE INDEX answers_origin ON answers (origin);
+CREATE INDEX answers_asked ON answers (partition) WHERE asked > answered;
+
+-- Downloads that wait to be read, the newest of each source. Whoever brings one
+-- puts it here through table.HandOver, parse deletes it when it has read it.
+CREATE TABLE pending (
+  source   BIGINT PRIMARY KEY,
+  as_of    BIGINT NOT NULL,   -- robot, websub, desk
+  fetched  BIGINT NOT NULL,   -- robot, websub, desk
+  blob     TEXT NOT NULL,     -- robot, websub, desk: '' for the bytes that were read last under new validators
+  url      TEXT NOT NULL,     -- robot, websub, desk: after redirects
+  type     TEXT NOT NULL,     -- robot, websub, desk: Content-Type
+  etag     TEXT NOT NULL,     -- robot, websub, desk
+  modified TEXT NOT NULL,     -- robot, websub, desk
+  body     BYTEA,             -- robot, websub, desk: digest of the bytes, unpacked
+  raw      BYTEA,             -- robot, websub, desk: digest of them as they came
+  pushed   BOOLEAN NOT NULL,  -- robot, websub, desk: a hub delivered them; the validators are those of what was read before
+  hubs     TEXT NOT NULL,     -- robot, websub, desk: of the answer's Link header, as hubs and self of readings
+  self     TEXT NOT NULL      -- robot, websub, desk
+);
+
+-- What was read last from a source. desk makes the row.
+CREATE TABLE readings (
+  source       BIGINT PRIMARY KEY,
+  as_of        BIGINT NOT NULL DEFAULT 0,  -- parse: of the download
+  fetched      BIGINT NOT NULL DEFAULT 0,  -- parse: when it came
+  url          TEXT NOT NULL DEFAULT '',   -- parse: its address after redirects
+  etag         TEXT NOT NULL DEFAULT '',   -- parse: its validators
+  modified     TEXT NOT NULL DEFAULT '',   -- parse
+  body         BYTEA,                      -- parse: digest of the bytes, unpacked
+  raw          BYTEA,                      -- parse: digest of them as they came
+  pushed       BOOLEAN NOT NULL DEFAULT FALSE, -- parse: a hub delivered them
+  changed      BIGINT NOT NULL DEFAULT 0,  -- parse: when something new was found last
+  rhythm       BIGINT NOT NULL DEFAULT 0,  -- parse: usual time between changes, ms
+  ttl          BIGINT NOT NULL DEFAULT 0,  -- parse: the feed's own wish, ms
+  skip_hours   INTEGER NOT NULL DEFAULT 0, -- parse: hours of the day, UTC, in which it wishes not to be asked: bits
+  skip_days    INTEGER NOT NULL DEFAULT 0, -- parse: days of the week, Sunday first: bits
+  items        INTEGER NOT NULL DEFAULT 0, -- parse: in the file
+  progress     INTEGER NOT NULL DEFAULT 0, -- parse: offers read so far of a catalogue that takes long
+  shrunk_since BIGINT NOT NULL DEFAULT 0,  -- parse: since when most offers are missing from the catalogue
+  report       TEXT NOT NULL DEFAULT '',   -- parse: warnings or the error, JSON
+  hubs         TEXT NOT NULL DEFAULT '',   -- parse: that the feed names, a blank between them
+  self         TEXT NOT NULL DEFAULT ''    -- parse: the address that the feed gives as its own
+);
+CREATE INDEX readings_hubs ON readings (source) WHERE hubs <> '';
 
 -- Subscriptions to hubs, by the secret part of their callback's address. websub
 -- writes. A body that a hub delivers becomes a pending download of polls, which
@@ -106,7 +133,7 @@ CREATE TABLE fetches (
   hash       BYTEA PRIMARY KEY,
   url        TEXT NOT NULL,
   origin     TEXT NOT NULL,
-  part       INTEGER NOT NULL,
+  partition  INTEGER NOT NULL,
   kind       TEXT NOT NULL,
   priority   INTEGER NOT NULL,
   wanted     BIGINT NOT NULL,              -- when it was wanted first
@@ -117,17 +144,17 @@ CREATE TABLE fetches (
   blob       TEXT NOT NULL DEFAULT '',     -- robot: the body
   type       TEXT NOT NULL DEFAULT '',
   problem    TEXT NOT NULL DEFAULT '',     -- robot: why there is no body
-  led        TEXT NOT NULL DEFAULT '',     -- robot: where redirects have led, if that host is another robot's
-  led_hops   INTEGER NOT NULL DEFAULT 0    -- robot: then origin and part are that host's
+  redirect_url  TEXT NOT NULL DEFAULT '',  -- robot: where redirects have led, if that host is another robot's
+  redirect_hops INTEGER NOT NULL DEFAULT 0 -- robot: then origin and part are that host's
 );
-CREATE INDEX fetches_wanted ON fetches (part, origin, priority, wanted) WHERE answered = 0;
+CREATE INDEX fetches_wanted ON fetches (partition, origin, priority, wanted) WHERE answered = 0;
 CREATE INDEX fetches_answered ON fetches (kind, answered) WHERE answered > 0;
 
 -- What robot knows of a host: scheme, name and port, since each such origin has
 -- a robots.txt of its own. "*." and a domain is what all its hosts wait for.
 CREATE TABLE hosts (
   origin        TEXT PRIMARY KEY,
-  part          INTEGER NOT NULL,
+  partition     INTEGER NOT NULL,
   robots        BYTEA,                       -- robots.txt, zstd
   robots_status INTEGER NOT NULL DEFAULT 0,  -- 200 rules, 404 none, 503 nothing allowed
   robots_until  BIGINT NOT NULL DEFAULT 0,
@@ -170,7 +197,7 @@ CREATE TABLE documents (
   address  TEXT NOT NULL,
   rank     INTEGER NOT NULL,             -- of the source for this address
   as_of    BIGINT NOT NULL,
-  turn     INTEGER NOT NULL DEFAULT 0,   -- grows when something arrives after the release
+  late_arrivals INTEGER NOT NULL DEFAULT 0, -- of pictures after the release
   state    INTEGER NOT NULL,             -- 0 found, 1 waits for media, 2 ready
   missing  INTEGER NOT NULL DEFAULT 0,
   due      BIGINT NOT NULL,              -- whoever's turn it is must have acted by then
@@ -215,17 +242,17 @@ CREATE TABLE pages (
   updated   BIGINT NOT NULL,
   fetched   BIGINT NOT NULL,
   stored    BIGINT NOT NULL,             -- when this hash first went live
-  printed   BIGINT NOT NULL,
+  rendered_at BIGINT NOT NULL,
   change    BIGINT NOT NULL DEFAULT 0,   -- place of its newest change in the change feed; 0 until it has one
-  likeness  BYTEA NOT NULL DEFAULT '',   -- of the text; see pages; empty if it is too short to tell
-  twin      BIGINT NOT NULL DEFAULT 0    -- the first page with nearly the same text, by id; 0 if it is this one
+  minhash   BYTEA NOT NULL DEFAULT '',   -- sketch of the text; empty if it is too short to tell
+  duplicate_of BIGINT NOT NULL DEFAULT 0 -- the first page with nearly the same text, by id; 0 if it is this one
 ) /*clustered*/;
 CREATE INDEX pages_source ON pages (source, id);
 CREATE INDEX pages_host ON pages (host, id);
 CREATE INDEX pages_change ON pages (change);
 CREATE INDEX pages_unnumbered ON pages (id) WHERE change = 0;
-CREATE INDEX pages_withdrawn ON pages (printed) WHERE withdrawn;
-CREATE INDEX pages_twin ON pages (twin) WHERE twin <> 0;
+CREATE INDEX pages_withdrawn ON pages (rendered_at) WHERE withdrawn;
+CREATE INDEX pages_duplicate ON pages (duplicate_of) WHERE duplicate_of <> 0;
 
 -- How far pages has counted.
 CREATE TABLE counts (
@@ -234,13 +261,13 @@ CREATE TABLE counts (
 );
 
 -- Where to look for texts that are nearly the same.
-CREATE TABLE likenesses (
-  part INTEGER NOT NULL,
+CREATE TABLE minhash_bands (
+  band INTEGER NOT NULL,
   bits BIGINT NOT NULL,
   page BIGINT NOT NULL,
-  PRIMARY KEY (part, bits, page)
+  PRIMARY KEY (band, bits, page)
 ) /*clustered*/;
-CREATE INDEX likenesses_page ON likenesses (page);
+CREATE INDEX minhash_bands_page ON minhash_bands (page);
 
 CREATE TABLE bodies (
   page     BIGINT /*rowid*/ PRIMARY KEY,
@@ -368,3 +395,14 @@ CREATE TABLE subscriptions (
   added    BIGINT NOT NULL,
   seen     BIGINT NOT NULL
 );
+
+-- Who changed what: a row for each change that a person or a program asked for.
+CREATE TABLE audit (
+  id      BIGINT PRIMARY KEY,
+  at      BIGINT NOT NULL,
+  account TEXT NOT NULL,                 -- who
+  action  TEXT NOT NULL,                 -- such as source.add
+  subject TEXT NOT NULL,                 -- what it was done to: a source, a zone, a subscription
+  change  TEXT NOT NULL                  -- before and after, JSON
+);
+CREATE INDEX audit_at ON audit (at);

@@ -81,7 +81,7 @@ func Run(t *testing.T, driver func(t *testing.T) store.Driver) {
 }
 
 const (
-	addHost   = `INSERT INTO hosts (origin, part) VALUES ($1, 0)`
+	addHost   = `INSERT INTO hosts (origin, partition) VALUES ($1, 0)`
 	countHost = `SELECT COUNT(*) FROM hosts`
 	bumpHost  = `UPDATE hosts SET failures = failures + 1 WHERE origin = $1`
 	failures  = `SELECT failures FROM hosts WHERE origin = $1`

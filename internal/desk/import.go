@@ -1,0 +1,115 @@
+package desk
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/table"
+)
+
+// Imported is what became of a file that was sent.
+type Imported struct {
+	Source    string `json:"source"` // its name
+	Unchanged bool   `json:"unchanged"`
+	New       bool   `json:"new"` // the source is
+}
+
+// importURL is where files have their addresses.
+const importURL = "http://" + courant.ImportHost + "/"
+
+// File is a local file that is taken as if a source had been asked for it.
+type File struct {
+	Name    string          // of the source, made if there is none
+	Digest  []byte          // SHA-256 of the body
+	Type    string          // Content-Type
+	Absence courant.Absence // of a new source
+	Body    io.Reader
+}
+
+// Import takes a file. One that the source gave last is not read.
+func (d *Desk) Import(ctx context.Context, who courant.Visitor, f File) (out Imported, err error) {
+	if err := who.MayOperate(); err != nil {
+		return out, err
+	}
+	out.Source = f.Name
+	source, same, err := d.importSource(ctx, who, &out, f)
+	if err != nil || same {
+		out.Unchanged = same
+		return out, err
+	}
+	key, err := d.keep(ctx, table.BodyKey(d.Store.Now(), fmt.Sprint("import-", source.ID)), f)
+	if err != nil && out.New { // what could not be taken leaves no source behind
+		_, gone := d.Remove(context.WithoutCancel(ctx), who, f.Name, nil)
+		err = errors.Join(err, gone)
+	}
+	if err != nil {
+		return out, err
+	}
+	return out, d.handOver(ctx, who, source, key, f)
+}
+
+// importSource finds or makes the source, and says whether it gave these bytes
+// last.
+func (d *Desk) importSource(ctx context.Context, who courant.Visitor, out *Imported, f File) (s courant.Source, same bool, err error) {
+	err = d.Store.Write(ctx, func(tx *store.Tx) error {
+		out.New, same = false, false
+		if s, err = readSource(tx.Reader, sourceByName, f.Name); err == nil {
+			var body []byte
+			err := tx.Row(newestBody, s.ID).Scan(&body)
+			if store.NoRow(err) {
+				return nil // another download waits to be read
+			}
+			same = bytes.Equal(body, f.Digest[:digestSize])
+			return err
+		}
+		if !store.NoRow(err) {
+			return err
+		}
+		out.New = true
+		s = courant.Source{ID: newID(), Name: f.Name, Kind: courant.KindFile, URL: importURL + url.PathEscape(f.Name), Trusted: true,
+			Robots: true, Absence: f.Absence, Added: tx.Now()}
+		if err := put(tx, s, 0); err != nil {
+			return err
+		}
+		return note(tx, who, "source.add", s.Name, Change{After: shown(s)})
+	})
+	return s, same, err
+}
+
+// digestSize is how much of a SHA-256 the store keeps of a body.
+const digestSize = 16
+
+// keep keeps the body and checks that it is what was announced.
+func (d *Desk) keep(ctx context.Context, prefix string, f File) (key string, err error) {
+	hash := sha256.New()
+	key, err = d.Blobs.PutStream(ctx, prefix, io.TeeReader(f.Body, hash))
+	if err == nil && !bytes.Equal(hash.Sum(nil), f.Digest) {
+		err = courant.Errorf(courant.Invalid, "the body is not what its digest says; it was cut off, or changed while it was sent")
+		err = errors.Join(err, d.Blobs.Delete(ctx, key))
+	}
+	return key, err
+}
+
+// handOver leaves the file for parse, as robot leaves a download.
+func (d *Desk) handOver(ctx context.Context, who courant.Visitor, s courant.Source, key string, f File) error {
+	return d.Store.Write(ctx, func(tx *store.Tx) error {
+		var asOf int64
+		if err := tx.Row(takeAsOf, s.ID, tx.Now().UnixMilli()).Scan(&asOf); err != nil {
+			return err
+		}
+		tx.Emit(flow.FeedFetched.Encode(flow.Poll{Source: s.ID, Origin: link.Origin(s.URL), AsOf: asOf}))
+		if err := table.HandOver(tx, table.Download{Source: s.ID, Kind: "feed", AsOf: asOf, URL: s.URL, Type: f.Type, Blob: key, Body: f.Digest[:digestSize]}); err != nil {
+			return err
+		}
+		return note(tx, who, "source.import", s.Name, Change{})
+	})
+}

@@ -1,0 +1,277 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/setting"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// NewSource is what is asked for when a source is added. Only URL is needed.
+type NewSource struct {
+	URL     string             `json:"url"`
+	Kind    courant.SourceKind `json:"kind"`
+	Name    string             `json:"name"`
+	Title   string             `json:"title"`
+	Trusted bool               `json:"trusted"`
+	// IgnoreRobots has the source's own address asked whatever its robots.txt says, as
+	// its publisher may have allowed.
+	IgnoreRobots bool `json:"ignore_robots,omitempty"`
+	// Every fixes the interval, a second at least; 0 follows the source.
+	Every setting.Duration `json:"every,omitempty"`
+	// Absence says what it means that an offer is not in a catalogue any more.
+	Absence courant.Absence `json:"absence,omitempty"`
+	// ListXPath and NextXPath say how a list page is read.
+	ListXPath string `json:"list_xpath,omitempty"`
+	NextXPath string `json:"next_xpath,omitempty"`
+}
+
+// Added is what became of one new source.
+type Added struct {
+	URL    string          `json:"url"`
+	Source *courant.Source `json:"source,omitempty"`
+	Known  bool            `json:"known,omitempty"` // it was there already
+	Error  string          `json:"error,omitempty"`
+}
+
+// Add adds sources and says of each what became of it.
+func (d *Desk) Add(ctx context.Context, who courant.Visitor, sources []NewSource) ([]Added, error) {
+	if err := who.MayOperate(); err != nil {
+		return nil, err
+	}
+	out := make([]Added, 0, len(sources))
+	for len(sources) > 0 {
+		n := min(len(sources), 200)
+		var batch []Added
+		err := d.Store.Write(ctx, func(tx *store.Tx) error {
+			batch = batch[:0]
+			for _, s := range sources[:n] {
+				added, err := addOne(tx, who, s)
+				if err != nil {
+					return err
+				}
+				batch = append(batch, added)
+			}
+			return nil
+		})
+		if err != nil {
+			return out, err
+		}
+		out, sources = append(out, batch...), sources[n:]
+	}
+	return out, nil
+}
+
+func addOne(tx *store.Tx, who courant.Visitor, n NewSource) (Added, error) {
+	added := Added{URL: link.Redact(n.URL)}
+	s, err := n.source(tx.Now())
+	if err != nil {
+		added.Error = err.Error()
+		return added, nil
+	}
+	known, err := readSource(tx.Reader, sourceByURL, s.URL)
+	if err == nil {
+		added.Source, added.Known = &known, true
+		return added, nil
+	}
+	if !store.NoRow(err) {
+		return added, err
+	}
+	if s.Name, err = freeName(tx, n.Name, s.URL); err != nil {
+		if errors.Is(err, courant.Conflict) {
+			added.Error = err.Error()
+			return added, nil
+		}
+		return added, err
+	}
+	if err := put(tx, s, n.Every); err != nil {
+		return added, err
+	}
+	if _, err := tx.Exec(putPoll, s.ID, tx.Now().UnixMilli()); err != nil {
+		return added, err
+	}
+	added.Source = &s
+	return added, note(tx, who, "source.add", s.Name, Change{After: shown(s)})
+}
+
+// put makes the rows of a source.
+func put(tx *store.Tx, s courant.Source, every setting.Duration) error {
+	host := link.Host(s.URL)
+	if _, err := tx.Exec(putSource, s.ID, s.Name, s.Kind, s.URL, host, s.Title, s.Trusted, s.Robots, s.Absence,
+		time.Duration(every).Milliseconds(), store.Millis(s.Added)); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(putAnswer, s.ID, s.URL, link.Origin(s.URL), courant.Part(link.Domain(host))); err != nil {
+		return err
+	}
+	_, err := tx.Exec(putReading, s.ID)
+	return err
+}
+
+// shown is a source as the audit shows it.
+func shown(s courant.Source) courant.Source {
+	s.URL = link.Redact(s.URL)
+	return s
+}
+
+// source checks what was asked for.
+func (n NewSource) source(now time.Time) (courant.Source, error) {
+	s := courant.Source{Kind: n.Kind, Title: n.Title, Trusted: n.Trusted, Robots: !n.IgnoreRobots, Absence: n.Absence, Added: now}
+	if s.Kind == "" {
+		s.Kind = courant.KindFeed
+	}
+	if why := badName(n.Name); why != "" {
+		return s, courant.Errorf(courant.Invalid, "%s: the name %.120q %s", link.Redact(n.URL), n.Name, why)
+	}
+	if s.Kind != courant.KindFeed && s.Kind != courant.KindCatalog {
+		return s, courant.Errorf(courant.Invalid, "%s: sources of kind %q cannot be read yet, only those of kind feed and catalog", link.Redact(n.URL), n.Kind)
+	}
+	if s.Absence != courant.AbsenceWithdraws && s.Absence != courant.AbsenceKept {
+		return s, courant.Errorf(courant.Invalid, "%s: absence is %q; write kept, or leave it out", link.Redact(n.URL), n.Absence)
+	}
+	if n.Every != 0 && time.Duration(n.Every) < time.Second {
+		return s, courant.Errorf(courant.Invalid, "%s: an interval of %v is less than 1s", link.Redact(n.URL), n.Every)
+	}
+	raw := strings.TrimSpace(n.URL)
+	if !strings.Contains(raw, "://") && strings.Contains(raw, ".") {
+		raw = "https://" + raw
+	}
+	url, err := link.Canonical(raw)
+	if err != nil {
+		return s, courant.Errorf(courant.Invalid, "%s: %w", link.Redact(n.URL), err)
+	}
+	s.URL, s.ID = url, newID()
+	return s, nil
+}
+
+// mostName bounds the name of a source, in characters.
+const mostName = 100
+
+// badName says what is wrong with the name that is wanted for a source, "" for nothing.
+// One that looks like an address could be taken for another source's.
+func badName(name string) string {
+	switch {
+	case utf8.RuneCountInString(name) > mostName:
+		return fmt.Sprintf("has more than %d characters", mostName)
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return "has characters that do not show"
+	case strings.Contains(name, "://"):
+		return "looks like an address"
+	case strings.TrimSpace(name) != name:
+		return "begins or ends with a blank"
+	case name == "." || name == "..":
+		return "is no name"
+	}
+	return ""
+}
+
+// freeName is the wanted name, or one made of the address that nobody has.
+func freeName(tx *store.Tx, wanted, url string) (string, error) {
+	base := wanted
+	if base == "" {
+		base = nameOf(url)
+	}
+	for i := 1; ; i++ {
+		name := base
+		if i > 1 {
+			name = fmt.Sprint(base, "-", i)
+		}
+		_, err := readSource(tx.Reader, sourceByName, name)
+		if store.NoRow(err) {
+			return name, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		if wanted != "" {
+			return "", courant.Errorf(courant.Conflict, "there is a source named %q already", wanted)
+		}
+	}
+}
+
+// nameOf makes a name of an address: letters, digits and dashes.
+func nameOf(url string) string {
+	host := strings.TrimPrefix(link.Host(url), "www.")
+	path := strings.TrimPrefix(url, link.Origin(url))
+	path, _, _ = strings.Cut(path, "?")
+	name := strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '.' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(host+path))
+	for _, suffix := range []string{".xml", ".rss", ".atom", ".json"} {
+		name = strings.TrimSuffix(name, suffix)
+	}
+	name = strings.Trim(name, "-.")
+	return name[:min(len(name), 60)]
+}
+
+// Ask has a source asked now, also one that was gone. The host's pace holds.
+func (d *Desk) Ask(ctx context.Context, who courant.Visitor, name string) (s courant.Source, err error) {
+	if err := who.MayOperate(); err != nil {
+		return s, err
+	}
+	err = d.Store.Write(ctx, func(tx *store.Tx) (err error) {
+		if s, err = Find(tx.Reader, name); err != nil {
+			return err
+		}
+		if s.Kind == courant.KindFile {
+			return courant.Errorf(courant.Invalid, "%s was imported and is never asked", s.Name)
+		}
+		if _, err := tx.Exec(dueNow, s.ID, tx.Now().UnixMilli()); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(notGone, s.ID); err != nil {
+			return err
+		}
+		return note(tx, who, "source.ask", s.Name, Change{})
+	})
+	return s, err
+}
+
+// Remove removes a source, by its name or address; its pages stay. With a
+// condition, only a source that meets it is removed; another one is not found.
+func (d *Desk) Remove(ctx context.Context, who courant.Visitor, name string, only func(courant.Source) bool) (s courant.Source, err error) {
+	if err := who.MayOperate(); err != nil {
+		return s, err
+	}
+	err = d.Store.Write(ctx, func(tx *store.Tx) (err error) {
+		if s, err = Find(tx.Reader, name); err != nil {
+			return err
+		}
+		if only != nil && !only(s) {
+			return courant.Errorf(courant.NotFound, "the source %q is another one", name)
+		}
+		for _, query := range []string{dropPoll, dropAnswer, dropPending, dropReading, dropItems, dropSource} {
+			if _, err := tx.Exec(query, s.ID); err != nil {
+				return err
+			}
+		}
+		return note(tx, who, "source.remove", s.Name, Change{Before: shown(s)})
+	})
+	return s, err
+}
+
+// Find finds a source by its name or address. What looks like an address is one,
+// even where another source is named so.
+func Find(q store.Reader, name string) (courant.Source, error) {
+	if url, bad := link.Canonical(name); bad == nil {
+		if s, err := readSource(q, sourceByURL, url); !store.NoRow(err) {
+			return s, err
+		}
+	}
+	s, err := readSource(q, sourceByName, name)
+	if store.NoRow(err) {
+		err = courant.Errorf(courant.NotFound, "there is no source %q; `courant source list` shows all", name)
+	}
+	return s, err
+}

@@ -1,0 +1,144 @@
+// Package gate says who asks: it knows tokens and the administrator's password.
+// Requests that carry neither, and those that a page of another origin has a browser
+// make, do not get past it.
+package gate
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/web"
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// Gate lets visitors in.
+type Gate struct {
+	Store *store.Store
+	Log   *slog.Logger
+	// Session is a token that is valid as long as this process runs.
+	Session string
+	// Password is the administrator's, for Basic authentication; "" for none.
+	Password string
+}
+
+// Accounts that are not in the store.
+const (
+	local = "local" // has the token of this process
+	admin = "admin" // has the administrator's password
+)
+
+// crossOrigin knows requests that a page elsewhere has a browser make, which sends the
+// password along by itself.
+var crossOrigin = http.NewCrossOriginProtection()
+
+// Admit lets requests through that carry a valid token or the administrator's
+// password, and do not come from a page elsewhere.
+func (g *Gate) Admit(next web.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := crossOrigin.Check(r); err != nil {
+			web.FailWith(w, http.StatusForbidden, "a page of another origin may not ask for this")
+			return
+		}
+		who, err := g.Who(r)
+		switch {
+		case errors.Is(err, courant.Forbidden):
+			w.Header().Set("WWW-Authenticate", `Bearer realm="courant"`)
+			web.FailWith(w, http.StatusUnauthorized, err.Error())
+		case err != nil:
+			web.Fail(w, r, g.Log, err)
+		default:
+			next(w, r, who)
+		}
+	}
+}
+
+// Who is the visitor that a request's token or password belongs to. An error of kind
+// Forbidden says what is wrong with them.
+func (g *Gate) Who(r *http.Request) (courant.Visitor, error) {
+	const needed = "a token is needed: Authorization: Bearer …"
+	if _, password, basic := r.BasicAuth(); basic {
+		switch {
+		case g.Password == "":
+			return refused("there is no password, for http.admin_password is not set; " + needed)
+		case !same(password, g.Password):
+			return refused("the password is wrong")
+		}
+		return operator(admin), nil
+	}
+	token := bearer(r)
+	if token == "" {
+		return refused(needed)
+	}
+	account, err := g.account(r.Context(), token)
+	switch {
+	case store.NoRow(err):
+		return refused("the token is wrong; the one that the first start showed is good, and what a running courant has left in its data folder")
+	case err != nil:
+		return courant.Visitor{}, err
+	}
+	return operator(account), nil
+}
+
+func refused(why string) (courant.Visitor, error) {
+	return courant.Visitor{}, courant.Errorf(courant.Forbidden, "%s", why)
+}
+
+// operator is an account as a visitor: all that there are may change everything.
+func operator(account string) courant.Visitor {
+	return courant.Visitor{Account: account, Role: courant.RoleOperator}
+}
+
+// account is the one that a token belongs to; store.NoRow if none.
+func (g *Gate) account(ctx context.Context, token string) (name string, err error) {
+	if g.Session != "" && same(token, g.Session) {
+		return local, nil
+	}
+	sum := sha256.Sum256([]byte(token))
+	err = g.Store.Read(ctx, func(r store.Reader) error { return r.Row(readToken, sum[:]).Scan(&name) })
+	return name, err
+}
+
+// same compares secrets in a time that tells nothing of them.
+func same(given, want string) bool {
+	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(want))
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+// bearer is the token that a request carries, "" if none.
+func bearer(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") { // RFC 9110 section 11.1: case makes no difference
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
+// FirstToken makes the first token of a store that has none, and returns it to
+// be shown once; "" if there is one.
+func (g *Gate) FirstToken(ctx context.Context) (string, error) {
+	token := "courant_" + rand.Text()
+	sum := sha256.Sum256([]byte(token))
+	err := g.Store.Write(ctx, func(tx *store.Tx) error {
+		var n int
+		if err := tx.Row(countTokens).Scan(&n); err != nil {
+			return err
+		}
+		if n > 0 {
+			token = ""
+			return nil
+		}
+		_, err := tx.Exec(putToken, sum[:], "first", tx.Now().UnixMilli())
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return token, nil
+}

@@ -1,0 +1,54 @@
+package table
+
+import "github.com/courant-platform/courant/internal/port/store"
+
+// Change is one entry of the change feed: the newest change of a page. Times are
+// milliseconds since 1970, 0 for none.
+type Change struct {
+	Number      int64
+	Page        int64
+	Address     string
+	Source      string // its name
+	Title       string
+	Language    string
+	Published   int64
+	Stored      int64
+	Revision    int
+	Hash        []byte
+	Withdrawn   bool
+	DuplicateOf int64  // the first page with nearly the same text; 0 if it is this one
+	Document    []byte // packed; ChangesWithDocuments alone reads it, nil where there is none
+}
+
+// Changes calls each for the changes after a number, in their order, up to a limit.
+func Changes(r store.Reader, after int64, limit int, each func(Change)) error {
+	return r.Rows(func(rows store.Rows) error {
+		var c Change
+		err := rows.Scan(c.columns()...)
+		each(c)
+		return err
+	}, changesAfter, after, limit)
+}
+
+// ChangesWithDocuments is Changes with the document of each page.
+func ChangesWithDocuments(r store.Reader, after int64, limit int, each func(Change)) error {
+	return r.Rows(func(rows store.Rows) error {
+		var c Change
+		err := rows.Scan(append(c.columns(), &c.Document)...)
+		each(c)
+		return err
+	}, changesWithBodies, after, limit)
+}
+
+func (c *Change) columns() []any {
+	return []any{&c.Number, &c.Page, &c.Address, &c.Source, &c.Title, &c.Language, &c.Published, &c.Stored, &c.Revision, &c.Hash,
+		&c.Withdrawn, &c.DuplicateOf}
+}
+
+// ChangeBounds are the ends of the change feed. Who has read up to a number below
+// oldest, or beyond newest, begins again after 0: withdrawals up to oldest are
+// forgotten, and a number beyond newest was given by another database.
+func ChangeBounds(r store.Reader) (oldest, newest int64, err error) {
+	err = r.Row(changeBounds).Scan(&oldest, &newest)
+	return oldest, newest, err
+}
