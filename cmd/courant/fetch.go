@@ -9,7 +9,6 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/app"
-	"github.com/courant-platform/courant/internal/kit/jsonline"
 )
 
 func (f *flags) fetch() *cobra.Command {
@@ -69,7 +68,7 @@ func (f *flags) fetcher(now bool) (*app.Fetcher, error) {
 
 func (f *flags) showFetched(t *app.Fetched) error {
 	if f.json {
-		return jsonline.Write(os.Stdout, *t)
+		return writeJSON(os.Stdout, *t)
 	}
 	fmt.Println(printable(t.URL))
 	for _, s := range t.Steps {

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/courant-platform/courant/internal/front/api"
-	"github.com/courant-platform/courant/internal/kit/jsonline"
 )
 
 func (f *flags) host() *cobra.Command {
@@ -30,7 +29,7 @@ func (f *flags) host() *cobra.Command {
 			switch {
 			case f.json:
 				for _, h := range hosts {
-					if err := jsonline.Write(os.Stdout, h); err != nil {
+					if err := writeJSON(os.Stdout, h); err != nil {
 						return err
 					}
 				}

@@ -23,7 +23,6 @@ import (
 	"github.com/courant-platform/courant/internal/app"
 	"github.com/courant-platform/courant/internal/desk"
 	"github.com/courant-platform/courant/internal/front/api"
-	"github.com/courant-platform/courant/internal/kit/jsonline"
 )
 
 func (f *flags) importFiles() *cobra.Command {
@@ -212,7 +211,7 @@ func isTerminal(f *os.File) bool {
 
 func (f *flags) showImported(i imported) error {
 	if f.json {
-		return jsonline.Write(os.Stdout, i)
+		return writeJSON(os.Stdout, i)
 	}
 	switch {
 	case i.Error != "":

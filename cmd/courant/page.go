@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/courant-platform/courant/internal/front/api"
-	"github.com/courant-platform/courant/internal/kit/jsonline"
 )
 
 func (f *flags) page() *cobra.Command {
@@ -22,7 +21,7 @@ func (f *flags) page() *cobra.Command {
 				return err
 			}
 			if f.json {
-				return jsonline.Write(os.Stdout, p)
+				return writeJSON(os.Stdout, p)
 			}
 			fmt.Printf("%s\n%s\n", printable(p.Title), p.URL)
 			fmt.Printf("source %s · stored %s · revision %d · %d pictures\n\n", named(p.Source), p.StoredAt.Format("2006-01-02 15:04:05Z"), p.Revision, len(p.Images))
@@ -52,7 +51,7 @@ func (f *flags) story() *cobra.Command {
 				return err
 			}
 			if f.json {
-				return jsonline.Write(os.Stdout, s)
+				return writeJSON(os.Stdout, s)
 			}
 			fmt.Printf("%s\n%s\n", s.URL, s.State)
 			for i, step := range s.Steps {

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/kit/jsonline"
 	"github.com/courant-platform/courant/internal/read"
 )
 
@@ -127,7 +126,7 @@ func (s *offers) offer(o *courant.Offer) error {
 	s.count++
 	switch {
 	case s.json && s.count == 1:
-		name, err := jsonline.Marshal(s.name)
+		name, err := marshalJSON(s.name)
 		if err != nil {
 			return s.fail(err)
 		}
@@ -140,7 +139,7 @@ func (s *offers) offer(o *courant.Offer) error {
 	default:
 		return nil
 	}
-	text, err := jsonline.Marshal(*o)
+	text, err := marshalJSON(*o)
 	if err == nil {
 		_, err = s.out.Write(text)
 	}
@@ -155,9 +154,9 @@ func (s *offers) fail(err error) error {
 // end writes what comes with the offers.
 func (s *offers) end(p parsed) error {
 	if s.count == 0 {
-		return jsonline.Write(s.out, p)
+		return writeJSON(s.out, p)
 	}
-	text, err := jsonline.Marshal(withoutOffers{Error: p.Error, Reading: p.Reading})
+	text, err := marshalJSON(withoutOffers{Error: p.Error, Reading: p.Reading})
 	if err != nil {
 		return err
 	}

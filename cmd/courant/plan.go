@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/kit/jsonline"
 	"github.com/courant-platform/courant/internal/search/plan"
 )
 
@@ -82,7 +81,7 @@ func (f *flags) answerPlan(ctx context.Context, p *planning) error {
 		return err
 	}
 	if f.json {
-		return jsonline.Write(os.Stdout, a)
+		return writeJSON(os.Stdout, a)
 	}
 	rows := [][]string{{"servers", "load", "zone lost", "share", "clicks lost", "errors", "p99 ms", "p99 ms then", "enough"}}
 	for _, s := range a.Sizes {
@@ -154,7 +153,7 @@ func (f *flags) planLaws(ctx context.Context, p *planning, show *steps) error {
 			return err
 		}
 		if f.json {
-			if err := jsonline.Write(os.Stdout, o); err != nil {
+			if err := writeJSON(os.Stdout, o); err != nil {
 				return err
 			}
 			continue
@@ -180,7 +179,7 @@ func (f *flags) planSeconds(ctx context.Context, p *planning, show *steps) error
 	rows := [][]string{{"second", "load", "share", "of the law", "queries", "errors", "p50 ms", "p99 ms", "in flight by zone"}}
 	for _, s := range o.Film.Seconds {
 		if f.json {
-			if err := jsonline.Write(os.Stdout, s); err != nil {
+			if err := writeJSON(os.Stdout, s); err != nil {
 				return err
 			}
 			continue

@@ -7,8 +7,6 @@ import (
 	"text/tabwriter"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/courant-platform/courant/internal/kit/jsonline"
 )
 
 // table prints rows, the first of which names the columns; as JSON, an object a
@@ -20,7 +18,7 @@ func (f *flags) table(rows [][]string) error {
 			for i, name := range rows[0] {
 				object[name] = row[i]
 			}
-			if err := jsonline.Write(os.Stdout, object); err != nil {
+			if err := writeJSON(os.Stdout, object); err != nil {
 				return err
 			}
 		}

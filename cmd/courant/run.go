@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/courant-platform/courant/internal/app"
-	"github.com/courant-platform/courant/internal/kit/jsonline"
 )
 
 func (f *flags) run() *cobra.Command {
@@ -65,7 +64,7 @@ func (f *flags) showConfig() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return jsonline.Write(os.Stdout, object)
+				return writeJSON(os.Stdout, object)
 			}
 			text, err := c.Text()
 			if err != nil {
@@ -82,7 +81,7 @@ func (f *flags) version() *cobra.Command {
 		Use: "version", Short: "Show the version", Example: "  courant version", Args: args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			if f.json {
-				return jsonline.Write(os.Stdout, struct {
+				return writeJSON(os.Stdout, struct {
 					Version string `json:"version"`
 				}{app.Version()})
 			}

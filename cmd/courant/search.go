@@ -12,7 +12,6 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/search"
-	"github.com/courant-platform/courant/internal/kit/jsonline"
 )
 
 func (f *flags) search() *cobra.Command {
@@ -44,7 +43,7 @@ func (f *flags) search() *cobra.Command {
 				return err
 			}
 			if f.json {
-				return jsonline.Write(os.Stdout, found)
+				return writeJSON(os.Stdout, found)
 			}
 			show(&found)
 			return nil

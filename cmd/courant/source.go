@@ -11,7 +11,6 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/api"
-	"github.com/courant-platform/courant/internal/kit/jsonline"
 )
 
 func (f *flags) source() *cobra.Command {
@@ -34,7 +33,7 @@ func (f *flags) sourceList() *cobra.Command {
 			}
 			if f.json {
 				for _, s := range all {
-					if err := jsonline.Write(os.Stdout, s); err != nil {
+					if err := writeJSON(os.Stdout, s); err != nil {
 						return err
 					}
 				}
@@ -106,7 +105,7 @@ func (f *flags) sourceShow() *cobra.Command {
 				return err
 			}
 			if f.json {
-				return jsonline.Write(os.Stdout, s)
+				return writeJSON(os.Stdout, s)
 			}
 			return showSource(s)
 		},
@@ -128,7 +127,7 @@ func (f *flags) sourceAsk() *cobra.Command {
 				return err
 			}
 			if f.json {
-				return jsonline.Write(os.Stdout, s)
+				return writeJSON(os.Stdout, s)
 			}
 			fmt.Printf("%s will be asked; see: courant source show %s\n", printable(s.URL), named(s.Name))
 			return nil
@@ -151,7 +150,7 @@ func (f *flags) sourceRemove() *cobra.Command {
 				return err
 			}
 			if f.json {
-				return jsonline.Write(os.Stdout, s)
+				return writeJSON(os.Stdout, s)
 			}
 			fmt.Printf("removed %s, %s\n", named(s.Name), printable(s.URL))
 			return nil

@@ -15,7 +15,6 @@ import (
 	"github.com/courant-platform/courant/internal/app"
 	"github.com/courant-platform/courant/internal/desk"
 	"github.com/courant-platform/courant/internal/front/api"
-	"github.com/courant-platform/courant/internal/kit/jsonline"
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/setting"
 )
@@ -110,7 +109,7 @@ func (f *flags) addAll(ctx context.Context, r *app.Remote, n desk.NewSource, url
 func (f *flags) showAdded(added desk.Added) error {
 	switch s := added.Source; {
 	case f.json:
-		return jsonline.Write(os.Stdout, added)
+		return writeJSON(os.Stdout, added)
 	case s == nil:
 	case added.Known:
 		fmt.Printf("%s is there already, as %s\n", printable(s.URL), named(s.Name))

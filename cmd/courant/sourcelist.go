@@ -11,7 +11,6 @@ import (
 	"github.com/courant-platform/courant/internal/app"
 	"github.com/courant-platform/courant/internal/desk"
 	"github.com/courant-platform/courant/internal/front/api"
-	"github.com/courant-platform/courant/internal/kit/jsonline"
 	"github.com/courant-platform/courant/internal/read/opml"
 )
 
@@ -74,7 +73,7 @@ func (f *flags) importAll(cmd *cobra.Command, r *app.Remote, entries []opml.Entr
 				added++
 			}
 			if f.json {
-				if err := jsonline.Write(os.Stdout, a); err != nil {
+				if err := writeJSON(os.Stdout, a); err != nil {
 					return err
 				}
 			}
@@ -104,7 +103,7 @@ func (f *flags) sourceExport() *cobra.Command {
 			}
 			if f.json {
 				for _, e := range entries {
-					if err := jsonline.Write(os.Stdout, e); err != nil {
+					if err := writeJSON(os.Stdout, e); err != nil {
 						return err
 					}
 				}

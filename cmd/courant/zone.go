@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/courant-platform/courant/internal/front/search"
-	"github.com/courant-platform/courant/internal/kit/jsonline"
 	"github.com/courant-platform/courant/internal/search/fleet"
 )
 
@@ -52,7 +51,7 @@ func (f *flags) zone() *cobra.Command {
 
 func (f *flags) showZones(found *search.Zones) error {
 	if f.json {
-		return jsonline.Write(os.Stdout, found)
+		return writeJSON(os.Stdout, found)
 	}
 	rows := [][]string{{"zone", "use", "replica", "address", "state", "shards", "share", "queries"}}
 	for _, z := range found.Zones {

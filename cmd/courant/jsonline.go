@@ -1,6 +1,4 @@
-// Package jsonline writes values as JSON, one a line, for programs that read
-// line by line: no slice is null, and no character within a line ends one.
-package jsonline
+package main
 
 import (
 	"bytes"
@@ -10,9 +8,10 @@ import (
 	"reflect"
 )
 
-// Write writes v and a line feed.
-func Write(w io.Writer, v any) error {
-	text, err := Marshal(v)
+// writeJSON writes v as JSON and a line feed, for programs that read line by
+// line: no slice is null, and no character within the line ends one.
+func writeJSON(w io.Writer, v any) error {
+	text, err := marshalJSON(v)
 	if err != nil {
 		return err
 	}
@@ -20,12 +19,12 @@ func Write(w io.Writer, v any) error {
 	return err
 }
 
-// Marshal writes v without a line feed. Nil slices become empty ones;
-// U+0085, U+2028 and U+2029 are escaped.
-func Marshal(v any) ([]byte, error) {
+// marshalJSON is writeJSON's line without the line feed. Nil slices become empty
+// ones; U+0085, U+2028 and U+2029 are escaped.
+func marshalJSON(v any) ([]byte, error) {
 	copied := reflect.New(reflect.TypeOf(v)).Elem()
 	copied.Set(reflect.ValueOf(v))
-	fill(copied)
+	fillSlices(copied)
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -39,13 +38,13 @@ func Marshal(v any) ([]byte, error) {
 	return text, nil
 }
 
-// fill replaces nil slices, in structs and slices all the way down.
-func fill(v reflect.Value) {
+// fillSlices replaces nil slices, in structs and slices all the way down.
+func fillSlices(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if f := v.Field(i); f.CanSet() {
-				fill(f)
+				fillSlices(f)
 			}
 		}
 	case reflect.Slice:
@@ -54,7 +53,7 @@ func fill(v reflect.Value) {
 		}
 		if k := v.Type().Elem().Kind(); k == reflect.Struct || k == reflect.Slice {
 			for i := range v.Len() {
-				fill(v.Index(i))
+				fillSlices(v.Index(i))
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package jsonline_test
+package main
 
 import (
 	"bytes"
@@ -7,14 +7,12 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"github.com/courant-platform/courant/internal/kit/jsonline"
 )
 
 func TestAValueIsOneLineHoweverItIsSplit(t *testing.T) {
 	for _, text := range []string{"", "a", "a\u0085b", "a\u2028b\u2029", "\n\r\v\f\x1c\x1d\x1e", "\u0085", "<a href=\"x\">&amp;</a>", "é\u00a0\u2027\u202a", "\x00\x7f", "\xff", "\xc2", "\xe2\x80"} {
 		var out bytes.Buffer
-		if err := jsonline.Write(&out, []string{text, "b"}); err != nil {
+		if err := writeJSON(&out, []string{text, "b"}); err != nil {
 			t.Fatal(err)
 		}
 		line := out.String()
@@ -33,20 +31,20 @@ func TestAValueIsOneLineHoweverItIsSplit(t *testing.T) {
 
 func TestMarkupStaysReadable(t *testing.T) {
 	var out bytes.Buffer
-	if err := jsonline.Write(&out, "<p>&amp;</p>"); err != nil || out.String() != "\"<p>&amp;</p>\"\n" {
+	if err := writeJSON(&out, "<p>&amp;</p>"); err != nil || out.String() != "\"<p>&amp;</p>\"\n" {
 		t.Errorf("got %s, %v", out.String(), err)
 	}
 }
 
-type full struct{}
+type fullDisk struct{}
 
-func (full) Write([]byte) (int, error) { return 0, errors.New("full") }
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("full") }
 
 func TestWhatCannotBeWrittenIsAnError(t *testing.T) {
-	if err := jsonline.Write(full{}, "a"); err == nil {
+	if err := writeJSON(fullDisk{}, "a"); err == nil {
 		t.Error("a full disk is no error")
 	}
-	if err := jsonline.Write(&bytes.Buffer{}, make(chan int)); err == nil {
+	if err := writeJSON(&bytes.Buffer{}, make(chan int)); err == nil {
 		t.Error("a channel is no error")
 	}
 }
