@@ -1,13 +1,19 @@
-//go:build unix
+//go:build unix && peers
 
-package feed_test
+// Package reader compares the reader of feeds and catalogues with gofeed and with
+// encoding/xml, and the cleaner with bluemonday.
+//
+// It is a module of its own, so that the product depends on neither.
+package reader
 
 import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -101,6 +107,36 @@ func BenchmarkPublicFeeds(b *testing.B) {
 			})
 			b.ReportMetric(float64(len(bodies)), "files")
 		})
+	}
+}
+
+// suite returns the path of a public suite, or skips.
+func suite(b *testing.B, name string) string {
+	shared := os.Getenv("COURANT_SHARED")
+	if shared == "" {
+		shared = "../../../../../shared"
+	}
+	path := filepath.Join(shared, "suites", name)
+	if _, err := os.Stat(path); err != nil {
+		b.Skip("the public suites are not here; COURANT_SHARED names their folder")
+	}
+	return path
+}
+
+// files calls f for every file below a folder.
+func files(b *testing.B, root string, f func(path string, body []byte)) {
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		body, err := os.ReadFile(path)
+		if err == nil {
+			f(path, body)
+		}
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
 	}
 }
 

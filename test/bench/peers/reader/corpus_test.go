@@ -1,4 +1,6 @@
-package feed_test
+//go:build unix && peers
+
+package reader
 
 import (
 	"fmt"
