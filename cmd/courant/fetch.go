@@ -20,14 +20,22 @@ func (f *flags) fetch() *cobra.Command {
 		Example: "  courant fetch https://example.org/feed.xml",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, urls []string) error {
-			fetcher, err := f.fetcher(now)
+			c, err := f.load()
 			if err != nil {
 				return err
 			}
-			if err := fetcher.Open(); err != nil {
+			running, err := app.Running(f.server, f.token, f.data)
+			if err != nil && !errors.Is(err, courant.NotFound) {
+				return err
+			}
+			fetcher, err := app.NewFetcher(c, running)
+			if err != nil {
 				return err
 			}
 			defer fetcher.Close()
+			fetcher.Now, fetcher.Waiting = now, func(format string, args ...any) {
+				fmt.Fprintln(os.Stderr, printable(fmt.Sprintf(format, args...)))
+			}
 			failed := 0
 			for _, url := range urls {
 				fetched := fetcher.Fetch(cmd.Context(), url)
@@ -49,21 +57,6 @@ func (f *flags) fetch() *cobra.Command {
 	}
 	c.Flags().BoolVar(&now, "now", false, "ask now: also hosts that are left alone, and those whose robots.txt asks for a slow pace")
 	return c
-}
-
-// fetcher knows of the courant that runs, if one does.
-func (f *flags) fetcher(now bool) (*app.Fetcher, error) {
-	c, err := f.load()
-	if err != nil {
-		return nil, err
-	}
-	running, err := app.Running(f.server, f.token, f.data)
-	if err != nil && !errors.Is(err, courant.NotFound) {
-		return nil, err
-	}
-	return &app.Fetcher{Config: c, Running: running, Now: now, Waiting: func(format string, args ...any) {
-		fmt.Fprintln(os.Stderr, printable(fmt.Sprintf(format, args...)))
-	}}, nil
 }
 
 func (f *flags) showFetched(t *app.Fetched) error {

@@ -130,23 +130,22 @@ func (p *Platform) Close() error {
 
 func (p *Platform) log(role string) *slog.Logger { return p.Logger.With("role", role) }
 
-// client is robot's downloader, which websub asks hubs by, with the guard of its
-// addresses.
-func (p *Platform) client() (*client.Client, *guard.Guard, error) {
-	exempts, err := p.Config.exempts()
+// client is robot's downloader with the guard of its addresses. own are the addresses
+// that this process listens on, which it must not reach; nil for none.
+func (c Config) client(own func() []netip.AddrPort) (*client.Client, *guard.Guard, error) {
+	exempts, err := c.exempts()
 	if err != nil {
 		return nil, nil, err
 	}
-	g := &guard.Guard{Allow: exempts, Own: func() []netip.AddrPort { return p.listeners }}
-	c, err := client.New(client.Config{Guard: g, Proxy: p.Config.Robot.Proxy, UserAgent: p.Config.Robot.UserAgent,
-		Timeout: time.Duration(p.Config.Robot.Timeout)})
-	return c, g, err
+	g := &guard.Guard{Allow: exempts, Own: own}
+	down, err := client.New(client.Config{Guard: g, Proxy: c.Robot.Proxy, UserAgent: c.Robot.UserAgent, Timeout: time.Duration(c.Robot.Timeout)})
+	return down, g, err
 }
 
-// roleClient is client for a role. The first role of a process says whose duty a proxy
-// takes over.
-func (p *Platform) roleClient(role string) (*client.Client, error) {
-	c, _, err := p.client()
+// client is the downloader of a role: robot's, by which websub asks hubs too. The first
+// role of a process says whose duty a proxy takes over.
+func (p *Platform) client(role string) (*client.Client, error) {
+	c, _, err := p.Config.client(func() []netip.AddrPort { return p.listeners })
 	if err == nil && c.Proxied() {
 		p.proxied.Do(func() {
 			p.log(role).Info("requests go through a proxy, which resolves names: keeping it from private addresses is its duty")

@@ -12,7 +12,7 @@ func TestAProxyIsToldOfOnceByARoleThatRuns(t *testing.T) {
 	p := &Platform{Config: Defaults(), Logger: slog.New(slog.NewTextHandler(&log, nil))}
 	p.Config.Robot.Proxy = "http://127.0.0.1:19001"
 	for _, role := range []string{"websub", "robot"} {
-		if _, err := p.roleClient(role); err != nil {
+		if _, err := p.client(role); err != nil {
 			t.Fatal(err)
 		}
 	}

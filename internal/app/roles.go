@@ -79,7 +79,7 @@ func scheduleRole(p *Platform) (unit, error) {
 }
 
 func robotRole(p *Platform) (unit, error) {
-	c, err := p.roleClient("robot")
+	c, err := p.client("robot")
 	if err != nil {
 		return unit{}, err
 	}
@@ -89,7 +89,7 @@ func robotRole(p *Platform) (unit, error) {
 }
 
 func websubRole(p *Platform) (unit, error) {
-	c, err := p.roleClient("websub")
+	c, err := p.client("websub")
 	if err != nil {
 		return unit{}, err
 	}

@@ -1,9 +1,11 @@
-package app
+// Package explain explains how the robot would fetch an address: it asks by the same
+// rules and says what it decides, step by step. It keeps nothing, and a robot that runs
+// learns nothing of it.
+package explain
 
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -41,25 +43,36 @@ func (f *Fetched) say(format string, args ...any) {
 // Fetcher asks for addresses by the robot's rules and explains what it decided. What it
 // learns of a host holds for the addresses that follow.
 type Fetcher struct {
-	Config  Config
-	Running *Remote                          // the courant whose robot asks hosts too; nil if none runs
+	Client     *client.Client
+	Guard      *guard.Guard  // of the client
+	UserAgent  string        // for whom robots.txt is read
+	Gap        time.Duration // the least time between two requests to a host
+	MaxFeed    setting.Size
+	MaxPicture setting.Size
+	// Known is what a robot that runs knows of the host of an origin; nil if none runs.
+	Known   func(ctx context.Context, origin string) (State, error)
 	Now     bool                             // ask hosts that are to be left alone, too
 	Waiting func(format string, args ...any) // hears of waits that people notice
 
-	client *client.Client
-	guard  *guard.Guard
-	hosts  map[string]*fetchHost // by origin
+	hosts map[string]*host // by origin
 }
 
-// Open makes the fetcher ready.
-func (f *Fetcher) Open() (err error) {
-	f.hosts = map[string]*fetchHost{}
-	f.client, f.guard, err = (&Platform{Config: f.Config, Logger: slog.New(slog.DiscardHandler)}).client()
-	return err
+// State is what a robot has learnt of a host. The zero value is nothing.
+type State struct {
+	Pace     time.Duration // the least time between two requests that its limits have taught
+	Host     Rest          // of the host
+	Domain   Rest          // of all hosts of its registrable domain
+	NoRobots time.Time     // until then its robots.txt cannot be had, so that nothing may be fetched
+}
+
+// Rest is why something is left alone, and until when.
+type Rest struct {
+	Until time.Time
+	Why   string
 }
 
 // Close gives connections up.
-func (f *Fetcher) Close() { f.client.Close() }
+func (f *Fetcher) Close() { f.Client.Close() }
 
 // Fetch asks for an address and follows redirects, each hop by the rules of its own
 // host. What the web answers is no error.
@@ -78,7 +91,7 @@ func (f *Fetcher) Fetch(ctx context.Context, address string) *Fetched {
 	return out
 }
 
-const fetchHops = 10
+const mostHops = 10
 
 func (f *Fetcher) follow(ctx context.Context, out *Fetched, address string) error {
 	been := map[string]bool{}
@@ -86,7 +99,7 @@ func (f *Fetcher) follow(ctx context.Context, out *Fetched, address string) erro
 	if err != nil {
 		return err
 	}
-	for range fetchHops + 1 {
+	for range mostHops + 1 {
 		a, err := f.hop(ctx, out, address, jar)
 		if err != nil || a.Location == "" {
 			return err
@@ -100,7 +113,7 @@ func (f *Fetcher) follow(ctx context.Context, out *Fetched, address string) erro
 		}
 		address = a.Location
 	}
-	return fmt.Errorf("more than %d redirects", fetchHops)
+	return fmt.Errorf("more than %d redirects", mostHops)
 }
 
 // hop asks one address: if the guard lets it, its host is not left alone, and its
@@ -113,14 +126,13 @@ func (f *Fetcher) hop(ctx context.Context, out *Fetched, address string, jar htt
 	if err != nil {
 		return nil, err
 	}
-	if err := h.allows(out, address, f.Config.Robot.UserAgent); err != nil {
+	if err := h.allows(out, address, f.UserAgent); err != nil {
 		return nil, err
 	}
 	if err := f.turn(ctx, out, h); err != nil {
 		return nil, err
 	}
-	r := f.Config.Robot
-	a, err := f.client.Get(ctx, client.Request{URL: address, Accept: "*/*", Max: int64(max(r.MaxFeed, r.MaxPicture)), Jar: jar})
+	a, err := f.Client.Get(ctx, client.Request{URL: address, Accept: "*/*", Max: int64(max(f.MaxFeed, f.MaxPicture)), Jar: jar})
 	h.asked(a, err)
 	if a != nil {
 		out.Final, out.Status, out.Type, out.ETag, out.Modified, out.Took = address, a.Status, a.Type, a.ETag, a.Modified, a.Latency.Seconds()
@@ -145,7 +157,7 @@ func (f *Fetcher) guards(address string) error {
 	if err != nil {
 		return courant.Errorf(courant.Invalid, "%s cannot be read as an address", address)
 	}
-	return f.guard.URL(u)
+	return f.Guard.URL(u)
 }
 
 // status is a status with its name, if it has one.
@@ -196,8 +208,8 @@ func (f *Fetcher) body(out *Fetched, a *client.Answer) {
 		kind = "type " + a.Type
 	}
 	out.say("%s, really in %s, %d bytes unpacked", kind, out.Charset, out.Bytes)
-	if most := f.Config.Robot.MaxFeed; int64(out.Bytes) > int64(most) {
-		text, _ := most.MarshalText() // never fails
+	if int64(out.Bytes) > int64(f.MaxFeed) {
+		text, _ := f.MaxFeed.MarshalText() // never fails
 		out.say("a feed of this size would be refused, for robot.max_feed is %s; robot.max_catalog and max_picture are for catalogues and pictures", text)
 	}
 	switch {

@@ -1,4 +1,4 @@
-package app
+package explain
 
 import (
 	"context"
@@ -9,15 +9,14 @@ import (
 	"time"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/front/api"
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
 	"github.com/courant-platform/courant/internal/stage/robot/rules"
 )
 
-// fetchHost is what a Fetcher knows of one origin.
-type fetchHost struct {
+// host is what a Fetcher knows of one origin.
+type host struct {
 	origin string
 	gap    time.Duration // the least time from one request to the next
 	pace   string        // the reason of gap
@@ -38,19 +37,22 @@ const (
 	// setback is how long a host that fails is left alone the first time.
 	setback = 30 * time.Second
 	// wallWait is how long one is left alone that has a bot wall answer.
-	wallWait    = time.Hour
-	fetchRobots = 5 // redirects; RFC 9309 section 2.3.1.2
+	wallWait   = time.Hour
+	robotsHops = 5 // redirects; RFC 9309 section 2.3.1.2
 )
 
 // place is what is known of the origin of an address.
-func (f *Fetcher) place(address string) *fetchHost {
+func (f *Fetcher) place(address string) *host {
 	if canonical, err := link.Canonical(address); err == nil {
 		address = canonical
 	}
 	origin := link.Origin(address)
 	h := f.hosts[origin]
 	if h == nil {
-		h = &fetchHost{origin: origin, gap: time.Duration(f.Config.Robot.Gap), pace: "its pace, robot.gap"}
+		if f.hosts == nil {
+			f.hosts = map[string]*host{}
+		}
+		h = &host{origin: origin, gap: f.Gap, pace: "its pace, robot.gap"}
 		f.hosts[origin] = h
 	}
 	return h
@@ -58,12 +60,12 @@ func (f *Fetcher) place(address string) *fetchHost {
 
 // host is the origin of an address with its robots.txt. The error is that nothing may
 // be fetched from it, or not now.
-func (f *Fetcher) host(ctx context.Context, out *Fetched, address string) (*fetchHost, error) {
+func (f *Fetcher) host(ctx context.Context, out *Fetched, address string) (*host, error) {
 	h := f.place(address)
 	if h.known {
 		return h, h.refusal
 	}
-	if f.Running != nil && !f.Now {
+	if f.Known != nil && !f.Now {
 		if err := f.leftAlone(ctx, h); err != nil {
 			return nil, err
 		}
@@ -73,44 +75,33 @@ func (f *Fetcher) host(ctx context.Context, out *Fetched, address string) (*fetc
 		return nil, err
 	}
 	h.known = true
-	h.learn(a, at, err, f.Config.Robot.UserAgent)
+	h.learn(a, at, err, f.UserAgent)
 	return h, h.refusal
 }
 
 // leftAlone says that a robot that runs leaves the host alone, and takes over the pace
 // that it has learnt.
-func (f *Fetcher) leftAlone(ctx context.Context, h *fetchHost) error {
-	var hosts []api.Host
-	err := f.Running.Do(ctx, http.MethodGet, "/api/v1/host?host="+url.QueryEscape(h.origin), nil, &hosts)
-	if errors.Is(err, courant.NotFound) {
-		return nil
-	}
-	if err != nil || len(hosts) == 0 {
+func (f *Fetcher) leftAlone(ctx context.Context, h *host) error {
+	known, err := f.Known(ctx, h.origin)
+	if err != nil {
 		return err
 	}
-	known := hosts[0]
-	if learnt, err := time.ParseDuration(known.Pace); err == nil {
-		h.slower(learnt, "the pace that its limits have taught the robot")
-	}
-	h.rest(known.Next.Time, known.Reason)
-	if d := known.Domain; d != nil {
-		h.rest(d.Next.Time, d.Reason)
-	}
-	if known.Robots.Status == http.StatusServiceUnavailable {
-		h.rest(known.Robots.Until.Time, "its robots.txt cannot be had, so that nothing may be fetched")
-	}
+	h.slower(known.Pace, "the pace that its limits have taught the robot")
+	h.rest(known.Host.Until, known.Host.Why)
+	h.rest(known.Domain.Until, known.Domain.Why)
+	h.rest(known.NoRobots, "its robots.txt cannot be had, so that nothing may be fetched")
 	return h.tooLong("the robot leaves %s alone until %s: %s")
 }
 
 // slower has the host asked more rarely.
-func (h *fetchHost) slower(gap time.Duration, why string) {
+func (h *host) slower(gap time.Duration, why string) {
 	if gap > h.gap {
 		h.gap, h.pace = gap, why
 	}
 }
 
 // rest has the host left alone.
-func (h *fetchHost) rest(until time.Time, why string) {
+func (h *host) rest(until time.Time, why string) {
 	if until.After(h.next) {
 		h.next, h.why = until, why
 	}
@@ -123,7 +114,7 @@ func (e notNowError) Error() string { return string(e) }
 
 // tooLong refuses to wait for a host longer than people do. The format names host, time
 // and reason.
-func (h *fetchHost) tooLong(format string) error {
+func (h *host) tooLong(format string) error {
 	if time.Until(h.next) <= mostPatience {
 		return nil
 	}
@@ -131,13 +122,13 @@ func (h *fetchHost) tooLong(format string) error {
 }
 
 // turn waits until the host may be asked. With Now it waits for its gap alone.
-func (f *Fetcher) turn(ctx context.Context, out *Fetched, h *fetchHost) error {
+func (f *Fetcher) turn(ctx context.Context, out *Fetched, h *host) error {
 	next := h.next
 	if !f.Now {
 		if err := h.tooLong("%s is not to be asked before %s: %s"); err != nil {
 			return err
 		}
-	} else if soon := time.Now().Add(time.Duration(f.Config.Robot.Gap)); next.After(soon) {
+	} else if soon := time.Now().Add(f.Gap); next.After(soon) {
 		next = soon
 	}
 	wait := time.Until(next)
@@ -157,7 +148,7 @@ func (f *Fetcher) turn(ctx context.Context, out *Fetched, h *fetchHost) error {
 }
 
 // asked takes an answer into account for the time of the next request.
-func (h *fetchHost) asked(a *client.Answer, err error) {
+func (h *host) asked(a *client.Answer, err error) {
 	now := time.Now()
 	if a == nil {
 		if err != nil && !errors.Is(err, courant.Forbidden) {
@@ -179,14 +170,14 @@ func (h *fetchHost) asked(a *client.Answer, err error) {
 
 // robotsOf asks for the robots.txt of a host, over a few redirects, and says where it
 // was found.
-func (f *Fetcher) robotsOf(ctx context.Context, out *Fetched, h *fetchHost) (a *client.Answer, at string, err error) {
+func (f *Fetcher) robotsOf(ctx context.Context, out *Fetched, h *host) (a *client.Answer, at string, err error) {
 	at = h.origin + "/robots.txt"
 	been := map[string]bool{}
 	for n := 0; ; n++ {
 		if err := f.turn(ctx, out, f.place(at)); err != nil {
 			return nil, at, err
 		}
-		a, err = f.client.Get(ctx, client.Request{URL: at, Max: 4 * rules.MaxSize, Accept: "text/plain, */*;q=0.1"})
+		a, err = f.Client.Get(ctx, client.Request{URL: at, Max: 4 * rules.MaxSize, Accept: "text/plain, */*;q=0.1"})
 		f.place(at).asked(a, err)
 		if err != nil || a.Location == "" {
 			return a, at, err
@@ -197,8 +188,8 @@ func (f *Fetcher) robotsOf(ctx context.Context, out *Fetched, h *fetchHost) (a *
 		switch bad := f.guards(a.Location); {
 		case been[a.Location]:
 			return nil, at, nowhere("%s/robots.txt leads in a circle, at %s: nothing is forbidden", h.origin, to)
-		case n == fetchRobots:
-			return nil, at, nowhere("%s/robots.txt leads over more than %d redirects: nothing is forbidden", h.origin, fetchRobots)
+		case n == robotsHops:
+			return nil, at, nowhere("%s/robots.txt leads over more than %d redirects: nothing is forbidden", h.origin, robotsHops)
 		case bad != nil:
 			return nil, at, nowhere("%s/robots.txt leads to what is not fetched, %s: nothing is forbidden", h.origin, to)
 		}
@@ -214,7 +205,7 @@ func (e nowhereError) Error() string { return string(e) }
 func nowhere(format string, args ...any) error { return nowhereError(fmt.Sprintf(format, args...)) }
 
 // learn takes over what was found as robots.txt.
-func (h *fetchHost) learn(a *client.Answer, at string, err error, agent string) {
+func (h *host) learn(a *client.Answer, at string, err error, agent string) {
 	own := at == h.origin+"/robots.txt"
 	var nowhere nowhereError
 	switch {
@@ -238,7 +229,7 @@ func (h *fetchHost) learn(a *client.Answer, at string, err error, agent string) 
 }
 
 // allows says what robots.txt means for an address.
-func (h *fetchHost) allows(out *Fetched, address, agent string) error {
+func (h *host) allows(out *Fetched, address, agent string) error {
 	again := out.told == h.origin
 	out.told = h.origin
 	if h.free != "" && !again {

@@ -1,6 +1,8 @@
-package app_test
+package explain_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -10,8 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/courant-platform/courant/internal/app"
-	"github.com/courant-platform/courant/internal/kit/setting"
+	"github.com/courant-platform/courant/internal/kit/guard"
+	"github.com/courant-platform/courant/internal/stage/robot/client"
+	"github.com/courant-platform/courant/internal/stage/robot/explain"
 )
 
 // site is a small web server that notes what it is asked for.
@@ -40,22 +43,25 @@ func (s *site) heard() string {
 	return strings.Join(s.asked, " ")
 }
 
-func openFetcher(t *testing.T, change func(*app.Fetcher)) *app.Fetcher {
+func openFetcher(t *testing.T, change func(*explain.Fetcher)) *explain.Fetcher {
 	t.Helper()
-	f := &app.Fetcher{Config: app.Defaults()}
-	f.Config.Robot.AllowAddresses, f.Config.Robot.Gap = []string{"127.0.0.0/8"}, setting.Duration(time.Millisecond)
-	if change != nil {
-		change(f)
+	exempt, err := guard.ParseExempt("127.0.0.0/8")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := f.Open(); err != nil {
+	f := &explain.Fetcher{Guard: &guard.Guard{Allow: []guard.Exempt{exempt}}, UserAgent: "courant/test", Gap: time.Millisecond, MaxFeed: 1 << 20, MaxPicture: 1 << 20}
+	if f.Client, err = client.New(client.Config{Guard: f.Guard, UserAgent: f.UserAgent, Timeout: 30 * time.Second}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(f.Close)
+	if change != nil {
+		change(f)
+	}
 	return f
 }
 
 // check fetches and compares the error with its beginning, and what was said with parts of it.
-func check(t *testing.T, f *app.Fetcher, address, failed string, says ...string) *app.Fetched {
+func check(t *testing.T, f *explain.Fetcher, address, failed string, says ...string) *explain.Fetched {
 	t.Helper()
 	got := f.Fetch(t.Context(), address)
 	if !strings.HasPrefix(got.Error, failed) || got.Error != "" && failed == "" {
@@ -112,8 +118,8 @@ func varied(w http.ResponseWriter, r *http.Request) {
 
 func TestFetchTellsWhatTheRobotWouldDo(t *testing.T) {
 	s := openSite(t, varied)
-	open := func() *app.Fetcher { // each with hosts that have done nothing yet
-		return openFetcher(t, func(f *app.Fetcher) { f.Config.Robot.MaxFeed = 2 << 10 })
+	open := func() *explain.Fetcher { // each with hosts that have done nothing yet
+		return openFetcher(t, func(f *explain.Fetcher) { f.MaxFeed = 2 << 10 })
 	}
 	f := open()
 	check(t, f, s.URL+"/etag", "", "robots.txt of "+s.URL+" allows it to courant", "answered 200 OK", `validator that is sent the next time: ETag "abc"`)
@@ -180,7 +186,7 @@ func TestFetchKeepsThePaceThatIsAskedFor(t *testing.T) {
 			failed = fmt.Sprintf(failed, s.URL)
 		}
 		check(t, openFetcher(t, nil), s.URL+"/feed", failed, "between two requests (Crawl-delay)")
-		check(t, openFetcher(t, func(f *app.Fetcher) { f.Now = true }), s.URL+"/feed", "", "answered 200")
+		check(t, openFetcher(t, func(f *explain.Fetcher) { f.Now = true }), s.URL+"/feed", "", "answered 200")
 	}
 }
 
@@ -200,24 +206,46 @@ func TestFetchLeavesAHostAloneThatWantsIt(t *testing.T) {
 }
 
 func TestFetchAsksNoHostThatARunningRobotLeavesAlone(t *testing.T) {
-	s := openSite(t, func(w http.ResponseWriter, _ *http.Request) {})
-	next := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
-	courant := openSite(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer token" || r.URL.Query().Get("host") != s.URL {
-			w.WriteHeader(http.StatusNotFound)
-			return
+	soon := time.Now().Add(time.Hour)
+	for says, state := range map[string]explain.State{
+		"the server answered 503; --now": {Host: explain.Rest{Until: soon, Why: "the server answered 503"}},
+		"a limit; --now":                 {Host: explain.Rest{Until: time.Now(), Why: "x"}, Domain: explain.Rest{Until: soon, Why: "a limit"}},
+		"its robots.txt cannot be had, so that nothing may be fetched; --now": {NoRobots: soon},
+	} {
+		s := openSite(t, func(w http.ResponseWriter, _ *http.Request) {})
+		known := func(f *explain.Fetcher) {
+			f.Known = func(_ context.Context, origin string) (explain.State, error) {
+				if origin != s.URL {
+					t.Errorf("the robot was asked of %s", origin)
+				}
+				return state, nil
+			}
 		}
-		fmt.Fprintf(w, `[{"origin":%q,"next":%q,"reason":"the server answered 503","pace":"0s"}]`, s.URL, next)
-	})
-	running := func(f *app.Fetcher) {
-		var err error
-		if f.Running, err = app.Running(courant.URL, "token", ""); err != nil {
-			t.Fatal(err)
+		check(t, openFetcher(t, known), s.URL+"/feed", "the robot leaves "+s.URL+" alone until ", says)
+		if heard := s.heard(); heard != "" {
+			t.Errorf("the site was asked for %s", heard)
 		}
+		check(t, openFetcher(t, func(f *explain.Fetcher) { known(f); f.Now = true }), s.URL+"/feed", "", "answered 200")
 	}
-	check(t, openFetcher(t, running), s.URL+"/feed", "the robot leaves "+s.URL+" alone until ", "the server answered 503; --now")
+}
+
+func TestFetchKeepsThePaceThatARunningRobotHasLearnt(t *testing.T) {
+	s := openSite(t, func(w http.ResponseWriter, _ *http.Request) {})
+	f := openFetcher(t, func(f *explain.Fetcher) {
+		f.Known = func(context.Context, string) (explain.State, error) {
+			return explain.State{Pace: 700 * time.Millisecond}, nil
+		}
+	})
+	check(t, f, s.URL+"/feed", "", "the pace that its limits have taught the robot")
+}
+
+func TestFetchAsksNothingWhenTheRobotCannotBeAsked(t *testing.T) {
+	s := openSite(t, func(w http.ResponseWriter, _ *http.Request) {})
+	f := openFetcher(t, func(f *explain.Fetcher) {
+		f.Known = func(context.Context, string) (explain.State, error) { return explain.State{}, errors.New("away") }
+	})
+	check(t, f, s.URL+"/feed", "away")
 	if heard := s.heard(); heard != "" {
 		t.Errorf("the site was asked for %s", heard)
 	}
-	check(t, openFetcher(t, func(f *app.Fetcher) { running(f); f.Now = true }), s.URL+"/feed", "", "answered 200")
 }
