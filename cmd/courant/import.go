@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -52,10 +53,15 @@ func (f *flags) importFiles() *cobra.Command {
 // importEach sends the files one after the other and waits until their pages are
 // live. Where no courant runs, this process reads them.
 func (f *flags) importEach(ctx context.Context, r *app.Remote, files []string, source, absence string) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	ended := make(chan error, 1)
-	go func() { ended <- r.Work(ctx, "parse", "pages") }()
+	ctx, stop := context.WithCancelCause(ctx)
+	var working sync.WaitGroup
+	defer working.Wait()
+	defer stop(nil)
+	working.Go(func() {
+		if err := r.Work(ctx, "parse", "pages"); err != nil {
+			stop(err)
+		}
+	})
 	failed := 0
 	taken := map[string]string{} // the file of each source
 	for _, name := range files {
@@ -71,13 +77,10 @@ func (f *flags) importEach(ctx context.Context, r *app.Remote, files []string, s
 			return err
 		}
 	}
-	interrupted := ctx.Err()
-	stop()
-	if err := <-ended; err != nil {
-		return err
-	}
-	switch {
-	case interrupted != nil:
+	switch cause := context.Cause(ctx); {
+	case cause != nil && !errors.Is(cause, context.Canceled):
+		return cause
+	case cause != nil:
 		return fmt.Errorf("stopped; what is not live yet goes on with the next run or import")
 	case failed > 0:
 		return fmt.Errorf("%d of %d files could not be imported", failed, len(files))

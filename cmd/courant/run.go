@@ -52,11 +52,14 @@ func roleRows() [][]string {
 func (f *flags) showConfig() *cobra.Command {
 	return &cobra.Command{
 		Use: "config", Short: "Show the effective configuration, with what each key means",
-		Long:    "Show the effective configuration, as a file that --config reads. With --json it is one object of the same keys.",
+		Long:    "Show the effective configuration, as a file that --config reads. With --json it is one object of the same keys. The status is 1 where a file that it names cannot be used.",
 		Example: "  courant config\n  courant config --config courant.toml", Args: args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			c, err := f.load()
 			if err != nil {
+				return err
+			}
+			if err := c.CheckFiles(); err != nil {
 				return err
 			}
 			if f.json {

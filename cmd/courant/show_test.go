@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -67,5 +68,17 @@ func TestAnAddressThatCannotBeFetchedIsAFailureEitherWay(t *testing.T) {
 	}
 	if status, _, complaint := invoke(t, "fetch", "--server", "http://127.0.0.1:1", "http://127.0.0.1/"); status != 1 || !strings.Contains(complaint, "1 of 1") {
 		t.Errorf("%d, %q", status, complaint)
+	}
+}
+
+func TestConfigAndRunNameTheKeyOfAFileThatCannotBeUsed(t *testing.T) {
+	none := filepath.Join(t.TempDir(), "none.json")
+	t.Setenv("COURANT_SEARCH_MODEL", none)
+	data := filepath.Join(t.TempDir(), "data")
+	for _, args := range [][]string{{"config"}, {"config", "--json"}, {"run", "--data", data, "--listen", "127.0.0.1:0"}} {
+		status, out, complaint := invoke(t, args...)
+		if status != exitFailed || out != "" || !strings.HasPrefix(complaint, "courant: search.model: ") || !strings.Contains(complaint, none) {
+			t.Errorf("%q: %d %q %q", args, status, out, complaint)
+		}
 	}
 }

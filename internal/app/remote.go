@@ -47,7 +47,11 @@ func (r *Remote) Work(ctx context.Context, names ...string) error {
 		return err
 	}
 	defer l.Close() // the server has closed it, or never got it
-	return r.platform.run(ctx, roles, l)
+	b, err := r.platform.build(roles)
+	if err != nil {
+		return err
+	}
+	return r.platform.run(ctx, b, l)
 }
 
 // Running finds a courant that runs: the server, else the one that holds the data

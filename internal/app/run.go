@@ -34,11 +34,20 @@ type Options struct {
 }
 
 // Run runs the roles until ctx ends or one of them fails.
-func Run(ctx context.Context, c Config, o Options) (err error) {
+func Run(ctx context.Context, c Config, o Options) error {
 	roles, err := Named(o.Roles)
 	if err != nil {
 		return err
 	}
+	if err := c.CheckFiles(o.Roles...); err != nil {
+		return err
+	}
+	return run(ctx, c, o, roles)
+}
+
+// run opens the backends, builds all roles, greets, and then starts the roles: where
+// one cannot be built, none has started and no token has been shown.
+func run(ctx context.Context, c Config, o Options, roles []Role) (err error) {
 	held, err := OpenFolder(o.Data)
 	if err != nil {
 		return err
@@ -57,15 +66,19 @@ func Run(ctx context.Context, c Config, o Options) (err error) {
 	}
 	p.options = o
 	defer func() { err = errors.Join(err, p.Close()) }()
-	listener, err := p.listen(held)
+	listener, err := p.listen()
 	if err != nil {
 		return err
 	}
 	defer listener.Close() // the server has closed it, or never got it
-	if err := p.greet(ctx, o, listener.Addr()); err != nil {
+	built, err := p.build(roles)
+	if err != nil {
 		return err
 	}
-	return p.run(ctx, roles, listener)
+	if err := p.greet(ctx, held); err != nil {
+		return err
+	}
+	return p.run(ctx, built, listener)
 }
 
 // Check says whether the configuration fits the roles: names that there are, and
@@ -83,8 +96,8 @@ func (c Config) Check(roles []string) error {
 	return courant.Errorf(courant.Invalid, "roles in processes of their own need a bus and a store that they share: set bus.kind = \"nats\" and store.url = \"postgres://…\"")
 }
 
-// listen opens the HTTP address and tells commands where it is.
-func (p *Platform) listen(held *Folder) (net.Listener, error) {
+// listen opens the HTTP address.
+func (p *Platform) listen() (net.Listener, error) {
 	l, err := net.Listen("tcp", p.Config.HTTP.Listen)
 	if err != nil {
 		return nil, courant.Errorf(courant.Conflict, "http.listen: %w; name another address with --listen", err)
@@ -93,7 +106,7 @@ func (p *Platform) listen(held *Folder) (net.Listener, error) {
 	p.listeners = append(p.listeners, netip.AddrPortFrom(a.Addr().Unmap(), a.Port()))
 	p.session = session{PID: os.Getpid(), Address: "http://" + reachable(a), Token: rand.Text()}
 	p.gate.Session = p.session.Token
-	return l, errors.Join(held.publish(p.session), held.say(fmt.Sprintf("process %d", os.Getpid())))
+	return l, nil
 }
 
 // reachable is how the address is written for this machine itself.
@@ -104,39 +117,52 @@ func reachable(a netip.AddrPort) string {
 	return a.String()
 }
 
-// greet says where the pages are, and the first token once.
-func (p *Platform) greet(ctx context.Context, o Options, a net.Addr) error {
-	fmt.Fprintf(o.Out, "courant %s\n  pages  %s/\n", Version(), p.session.Address)
+// greet tells commands and people where the pages are, and shows the first token once.
+func (p *Platform) greet(ctx context.Context, held *Folder) error {
+	o := p.options
+	var err error
+	if o.sample != nil {
+		err = p.addSample(ctx, o.sample)
+	} else {
+		err = p.dropSample(ctx, o.Roles)
+	}
+	if err != nil {
+		return err
+	}
+	if err := held.publish(p.session); err != nil {
+		return err
+	}
 	token, err := p.gate.FirstToken(ctx)
 	if err != nil {
 		return err
 	}
+	fmt.Fprintf(o.Out, "courant %s\n  pages  %s/\n", Version(), p.session.Address)
 	if token != "" {
 		fmt.Fprintf(o.Out, "  token  %s   (for the API; shown this once)\n", token)
 	}
-	if o.sample == nil {
-		return p.dropSample(ctx, o.Roles)
+	if o.sample != nil {
+		fmt.Fprintln(o.Out, "The sample web publishes while you watch. Ctrl-C stops.")
 	}
-	fmt.Fprintln(o.Out, "The sample web publishes while you watch. Ctrl-C stops.")
-	return p.addSample(ctx, o.sample)
+	return nil
 }
 
-// run is the two moments of a stop: when ctx ends the intake ends, and what runs
-// has its grace; then all is closed.
-func (p *Platform) run(ctx context.Context, roles []Role, l net.Listener) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	mux := http.NewServeMux()
-	p.register(mux)
-	var handlers []bus.Handler
-	var all sync.WaitGroup
-	start := func(name string, run func(context.Context) error) {
-		all.Go(func() {
-			if err := run(ctx); err != nil {
-				cancel(fmt.Errorf("%s: %w", name, err))
-			}
-		})
-	}
+// built is the roles of a process, ready to start.
+type built struct {
+	handlers []bus.Handler
+	tasks    []task
+	mux      *http.ServeMux
+}
+
+// task is something that a role runs until its context ends.
+type task struct {
+	role string
+	run  func(context.Context) error
+}
+
+// build builds roles. Nothing runs yet.
+func (p *Platform) build(roles []Role) (built, error) {
+	b := built{mux: http.NewServeMux()}
+	p.register(b.mux)
 	p.roles = map[string]bool{}
 	for _, role := range roles {
 		p.roles[role.Name] = true
@@ -144,19 +170,35 @@ func (p *Platform) run(ctx context.Context, roles []Role, l net.Listener) error 
 	for _, role := range roles {
 		u, err := role.build(p)
 		if err != nil {
-			return err
+			return b, err
 		}
-		handlers = append(handlers, u.handlers...)
+		b.handlers = append(b.handlers, u.handlers...)
 		if u.register != nil {
-			u.register(mux)
+			u.register(b.mux)
 		}
 		for _, run := range u.runs {
-			start(role.Name, run)
+			b.tasks = append(b.tasks, task{role.Name, run})
 		}
 	}
-	start("relay", store.Relay{Store: p.Store, Publish: p.Bus.Publish}.Run)
-	start("bus", func(ctx context.Context) error { return p.Bus.Run(ctx, handlers...) })
-	start("http", func(ctx context.Context) error { return p.http(ctx, mux, l) })
+	return b, nil
+}
+
+// run starts what was built. It is the two moments of a stop: when ctx ends, or a task
+// fails, the intake ends, and what runs has its grace. When it returns nothing runs.
+func (p *Platform) run(ctx context.Context, b built, l net.Listener) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var all sync.WaitGroup
+	for _, t := range append(b.tasks,
+		task{"relay", store.Relay{Store: p.Store, Publish: p.Bus.Publish}.Run},
+		task{"bus", func(ctx context.Context) error { return p.Bus.Run(ctx, b.handlers...) }},
+		task{"http", func(ctx context.Context) error { return p.http(ctx, b.mux, l) }}) {
+		all.Go(func() {
+			if err := t.run(ctx); err != nil {
+				cancel(fmt.Errorf("%s: %w", t.role, err))
+			}
+		})
+	}
 	<-ctx.Done()
 	all.Wait()
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,13 +19,12 @@ import (
 // others do over the network, if there is an address for that.
 func shardRole(p *Platform) (unit, error) {
 	c := p.Config.Search
-	hold, err := shardNumbers(c.Hold)
+	config, err := p.Config.index()
 	if err != nil {
 		return unit{}, err
 	}
-	x := &index.Index{Store: p.Store, Config: c.Index(), RegionParam: p.Config.Catalog.RegionParam, Metrics: p.Metrics, Log: p.log("shard"),
+	x := &index.Index{Store: p.Store, Config: config, RegionParam: p.Config.Catalog.RegionParam, Metrics: p.Metrics, Log: p.log("shard"),
 		Dir: filepath.Join(p.dir, "search")}
-	x.Config.Hold = hold
 	if err := x.Open(); err != nil {
 		return unit{}, err
 	}
@@ -66,6 +66,33 @@ func searchRole(p *Platform) (unit, error) {
 	p.ready = append(p.ready, f.Ready)
 	u.runs = append(u.runs, f.Run)
 	return u, s.Open()
+}
+
+// index is what the shards of this process need of the configuration.
+func (c Config) index() (index.Config, error) {
+	x := c.Search.Index()
+	var err error
+	x.Hold, err = shardNumbers(c.Search.Hold)
+	return x, err
+}
+
+// CheckFiles reads the files that the configuration names for the roles, all of them if
+// no role is named, and says whether they can be used.
+func (c Config) CheckFiles(roles ...string) error {
+	needed := func(role string) bool { return len(roles) == 0 || slices.Contains(roles, role) }
+	if needed("shard") {
+		x, err := c.index()
+		if err != nil {
+			return err
+		}
+		if err := (&index.Index{Config: x}).Open(); err != nil {
+			return err
+		}
+	}
+	if needed("search") {
+		return (&search.Search{Config: c.Search}).Open()
+	}
+	return nil
 }
 
 // zone is the one that this process is in.

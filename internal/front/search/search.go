@@ -88,7 +88,7 @@ func (s *Search) Open() error {
 	s.flags.Path, s.flags.Log = s.Config.Flags, s.Log
 	s.flags.Known, s.flags.Where = []string{flagShare, flagNear}, map[string]string{"host": host, "zone": s.Zone}
 	if err := s.flags.Read(); err != nil {
-		return err
+		return fmt.Errorf("search.flags: %w", err)
 	}
 	if s.second, err = openSecond(s.Config.Second, s.Config.Signals); err != nil {
 		return fmt.Errorf("search.second: %w", err)

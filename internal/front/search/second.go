@@ -31,21 +31,21 @@ func openSecond(path string, signals []string) (*second, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, courant.Errorf(courant.Invalid, "second model: %w", err)
+		return nil, courant.Errorf(courant.Invalid, "%w", err)
 	}
 	m, err := gbdt.Read(text)
 	if err != nil {
-		return nil, courant.Errorf(courant.Invalid, "second model %s: %w", path, err)
+		return nil, courant.Errorf(courant.Invalid, "%s: %w", path, err)
 	}
 	all, err := gbdt.Compile(m, func(gbdt.Feature) bool { return true })
 	if err != nil {
-		return nil, courant.Errorf(courant.Invalid, "second model %s: %w", path, err)
+		return nil, courant.Errorf(courant.Invalid, "%s: %w", path, err)
 	}
 	s, names := &second{model: m}, shard.FeatureNames(signals)
 	for _, f := range all.Computed() {
 		at := slices.Index(names, f.Name)
 		if at < 0 || f.Categorical {
-			return nil, courant.Errorf(courant.Invalid, "second model %s: there is no number %q among the features", path, f.Name)
+			return nil, courant.Errorf(courant.Invalid, "%s: there is no number %q among the features", path, f.Name)
 		}
 		s.places = append(s.places, place{at, f.Flat})
 	}

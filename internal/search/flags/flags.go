@@ -72,7 +72,7 @@ func (f *Flags) Read() error {
 	}
 	text, err := os.ReadFile(f.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return courant.Errorf(courant.Invalid, "flags: %w", err)
+		return courant.Errorf(courant.Invalid, "%w", err)
 	}
 	if f.lines.Load() != nil && bytes.Equal(text, f.text) {
 		return nil
