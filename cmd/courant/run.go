@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -13,7 +14,7 @@ func (f *flags) run() *cobra.Command {
 	var sample bool
 	c := &cobra.Command{
 		Use: "run [ROLE…]", Short: "Run the platform, or some of its roles",
-		Example: "  courant run\n  courant run --sample\n  courant run robot parse --config courant.toml\n  courant run shard search --zone a --config courant.toml",
+		Example: "  courant run\n  courant run --sample\n  courant run robot parse --config courant.toml\n  courant run index search --zone a --config courant.toml",
 		RunE: func(cmd *cobra.Command, roles []string) error {
 			c, err := f.load()
 			if err != nil {
@@ -58,6 +59,9 @@ func (f *flags) showConfig() *cobra.Command {
 			c, err := f.load()
 			if err != nil {
 				return err
+			}
+			for _, s := range c.Renamed() {
+				fmt.Fprintln(os.Stderr, "courant:", s)
 			}
 			if err := c.CheckFiles(); err != nil {
 				return err

@@ -73,11 +73,11 @@ func TestAnAddressThatCannotBeFetchedIsAFailureEitherWay(t *testing.T) {
 
 func TestConfigAndRunNameTheKeyOfAFileThatCannotBeUsed(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none.json")
-	t.Setenv("COURANT_SEARCH_MODEL", none)
+	t.Setenv("COURANT_INDEX_MODEL", none)
 	data := filepath.Join(t.TempDir(), "data")
 	for _, args := range [][]string{{"config"}, {"config", "--json"}, {"run", "--data", data, "--listen", "127.0.0.1:0"}} {
 		status, out, complaint := invoke(t, args...)
-		if status != exitFailed || out != "" || !strings.HasPrefix(complaint, "courant: search.model: ") || !strings.Contains(complaint, none) {
+		if status != exitFailed || out != "" || !strings.HasPrefix(complaint, "courant: index.model: ") || !strings.Contains(complaint, none) {
 			t.Errorf("%q: %d %q %q", args, status, out, complaint)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // validate checks what can be checked before anything starts.
 func (c Config) validate() error {
-	for _, check := range []func() error{c.validateHTTP, c.validatePorts, c.validateUnits, c.validateTimes, c.validateCounts, c.validateSearch} {
+	for _, check := range []func() error{c.validateHTTP, c.validatePorts, c.validateUnits, c.validateTimes, c.validateCounts, c.validateIndex} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (c Config) validateCounts() error {
 	for name, n := range map[string]int{
 		"robot.connections": c.Robot.Connections, "robot.connections_per_host": c.Robot.ConnectionsPerHost,
 		"parse.workers": c.Parse.Workers, "pages.workers": c.Pages.Workers, "media.workers": c.Media.Workers,
-		"media.most": c.Media.Most, "store.connections": c.Store.Conns, "bus.replicas": c.Bus.Replicas,
+		"media.max_pictures": c.Media.MaxPictures, "store.connections": c.Store.Conns, "bus.replicas": c.Bus.Replicas,
 	} {
 		if n < 1 {
 			return invalid("%s: %d is less than 1", name, n)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/courant-platform/courant/internal/front/search"
 	"github.com/courant-platform/courant/internal/front/serve"
 	"github.com/courant-platform/courant/internal/kit/setting"
+	"github.com/courant-platform/courant/internal/search/index"
 	"github.com/courant-platform/courant/internal/stage/media"
 	"github.com/courant-platform/courant/internal/stage/pages"
 	"github.com/courant-platform/courant/internal/stage/parse"
@@ -38,8 +40,11 @@ type Config struct {
 	Media    media.Config    `toml:"media"`
 	Pages    pages.Config    `toml:"pages"`
 	Serve    serve.Config    `toml:"serve"`
+	Index    index.Config    `toml:"index"`
 	Search   search.Config   `toml:"search"`
 	Catalog  Catalog         `toml:"catalog"`
+
+	old []string // settings that were given by names of an earlier version
 }
 
 // HTTP says where people reach us.
@@ -89,7 +94,7 @@ func Defaults() Config {
 		Store:    StoreConfig{Conns: 16},
 		Bus:      BusConfig{Kind: "memory", Replicas: 1, MaxAge: setting.Duration(24 * 3600 * 1e9)},
 		Schedule: schedule.Defaults(), WebSub: websub.Defaults(), Robot: robot.Defaults(), Parse: parse.Defaults(), Media: media.Defaults(),
-		Pages: pages.Defaults(), Serve: serve.Defaults(), Search: search.Defaults(),
+		Pages: pages.Defaults(), Serve: serve.Defaults(), Index: index.Defaults(), Search: search.Defaults(),
 		Catalog: Catalog{RegionParam: "Regions"},
 	}
 }
@@ -119,9 +124,16 @@ func (c *Config) read(path string, text []byte) error {
 	var bad *toml.DecodeError
 	switch {
 	case errors.As(err, &unknown):
-		e := unknown.Errors[0]
-		row, column := e.Position()
-		return courant.Errorf(courant.Invalid, "%s:%d:%d: %s", path, row, column, unknownKey(strings.Join(e.Key(), ".")))
+		var old []string
+		for _, e := range unknown.Errors {
+			name := strings.Join(e.Key(), ".")
+			if renamedKeys[name] == "" {
+				row, column := e.Position()
+				return courant.Errorf(courant.Invalid, "%s:%d:%d: %s", path, row, column, unknownKey(name))
+			}
+			old = append(old, name)
+		}
+		return c.readRenamed(path, text, old)
 	case errors.As(err, &bad):
 		row, column := bad.Position()
 		return courant.Errorf(courant.Invalid, "%s:%d:%d: %s", path, row, column, strings.TrimPrefix(bad.Error(), "toml: "))
@@ -169,6 +181,9 @@ func (c *Config) keys() []key {
 	v := reflect.ValueOf(c).Elem()
 	for i := range v.NumField() {
 		section := v.Type().Field(i).Tag.Get("toml")
+		if section == "" {
+			continue
+		}
 		for j := range v.Field(i).NumField() {
 			name, _, _ := strings.Cut(v.Field(i).Type().Field(j).Tag.Get("toml"), ",")
 			out = append(out, key{section + "." + name, v.Field(i).Field(j)})
@@ -191,9 +206,13 @@ func (c *Config) environment(environ []string) error {
 	byName := map[string]key{}
 	var names []string
 	for _, k := range c.keys() {
-		name := "COURANT_" + strings.ToUpper(strings.ReplaceAll(k.name, ".", "_"))
+		name := variable(k.name)
 		byName[name] = k
 		names = append(names, name)
+	}
+	oldNames := map[string]string{}
+	for old := range renamedKeys {
+		oldNames[variable(old)] = old
 	}
 	for _, e := range environ {
 		name, value, _ := strings.Cut(e, "=")
@@ -201,6 +220,14 @@ func (c *Config) environment(environ []string) error {
 			continue
 		}
 		k, ok := byName[name]
+		if old := oldNames[name]; !ok && old != "" {
+			to := variable(renamedKeys[old])
+			if slices.ContainsFunc(environ, func(e string) bool { return strings.HasPrefix(e, to+"=") }) {
+				return courant.Errorf(courant.Invalid, "the environment has both %s and its old name %s; remove one of them", to, name)
+			}
+			k, ok = byName[to], true
+			c.noteOld(old)
+		}
 		if !ok {
 			return courant.Errorf(courant.Invalid, "the environment has %s, which is no setting; %s", name,
 				meant(name, names, "`courant config` shows all: [robot] gap is COURANT_ROBOT_GAP"))
@@ -240,12 +267,20 @@ func set(v reflect.Value, text string) error {
 			return fmt.Errorf("%q is not a whole number", text)
 		}
 		v.SetInt(int64(n))
+	case reflect.Float64:
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return fmt.Errorf("%q is not a number", text)
+		}
+		v.SetFloat(n)
 	case reflect.Slice:
 		list, err := listOf(text)
 		if err != nil {
 			return err
 		}
 		v.Set(reflect.ValueOf(list))
+	default:
+		return fmt.Errorf("a setting of type %v cannot be given in the environment", v.Type())
 	}
 	return nil
 }

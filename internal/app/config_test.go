@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -177,5 +178,53 @@ func TestADurationWithoutAUnitIsRefused(t *testing.T) {
 		if _, err := app.Load(path, nil); !errors.Is(err, courant.Invalid) || !strings.Contains(err.Error(), "unit") {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+func TestOldNamesOfSettingsAreTakenWithASentence(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "old.toml")
+	text := "[search]\nlaw = \"linear\"\nshards = 4\nhold = [\"0-1\"]\nsecond = \"m.json\"\ndeadline = \"1s\"\n[media]\nmost = 7\nlate = \"9s\"\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := app.Load(path, []string{"COURANT_SEARCH_FLOOR=0.2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := c.Index; x.Policy != "linear" || x.Shards != 4 || len(x.Hold) != 1 || x.Floor != 0.2 || c.Search.Reranker != "m.json" ||
+		c.Media.MaxPictures != 7 || time.Duration(c.Media.RerenderDelay) != 9*time.Second || time.Duration(c.Search.Deadline) != time.Second {
+		t.Errorf("got %+v, %+v, %+v", c.Index, c.Search, c.Media)
+	}
+	if said := c.Renamed(); len(said) != 7 || !slices.Contains(said, "search.law is now called index.policy; the old name stops working in the next release") {
+		t.Errorf("it says %q", said)
+	}
+}
+
+func TestASettingUnderBothOfItsNamesIsRefused(t *testing.T) {
+	for text, says := range map[string]string{
+		"[search]\nlaw = \"off\"\n[index]\npolicy = \"off\"\n": "search.law is the old name of index.policy",
+		"[search]\nlaw = 3\n":        "search.law: ",
+		"[search]\nlaws = \"off\"\n": ":2:1: unknown key search.laws",
+	} {
+		path := filepath.Join(t.TempDir(), "both.toml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := app.Load(path, nil); !errors.Is(err, courant.Invalid) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := app.Load("", []string{"COURANT_SEARCH_LAW=off", "COURANT_INDEX_POLICY=off"}); !errors.Is(err, courant.Invalid) {
+		t.Errorf("both in the environment: %v", err)
+	}
+}
+
+func TestTheOldNameOfARoleIsTaken(t *testing.T) {
+	roles, err := app.Named([]string{"shard", "search"})
+	if err != nil || len(roles) != 2 || roles[0].Name != "index" {
+		t.Errorf("got %v, %v", roles, err)
+	}
+	if _, err := app.Named([]string{"shard", "index"}); !errors.Is(err, courant.Invalid) {
+		t.Errorf("both names: %v", err)
 	}
 }

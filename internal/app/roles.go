@@ -46,7 +46,7 @@ func Roles() []Role {
 		{"media", "keeps pictures; documents wait here for theirs", mediaRole},
 		{"pages", "prints the light pages", pagesRole},
 		{"serve", "answers readers: pages, pictures, the list of the newest", serveRole},
-		{"shard", "holds the search index or a part of it, and ranks less rather than fail", shardRole},
+		{"index", "holds the search index or some of its shards; under load it ranks less instead of failing", indexRole},
 		{"search", "finds pages and offers: asks the shards", searchRole},
 		{"api", "answers developers and the command line", apiRole},
 	}
@@ -57,6 +57,12 @@ func Named(names []string) ([]Role, error) {
 	all := Roles()
 	if len(names) == 0 {
 		return all, nil
+	}
+	names = slices.Clone(names)
+	for i, n := range names {
+		if to := renamedRoles[n]; to != "" {
+			names[i] = to
+		}
 	}
 	var known []string
 	for _, r := range all {
@@ -71,6 +77,16 @@ func Named(names []string) ([]Role, error) {
 		}
 	}
 	return slices.DeleteFunc(all, func(r Role) bool { return !slices.Contains(names, r.Name) }), nil
+}
+
+// namesOf are the names of roles; none if none was asked for.
+func namesOf(roles []Role, asked []string) (names []string) {
+	for _, r := range roles {
+		if len(asked) > 0 {
+			names = append(names, r.Name)
+		}
+	}
+	return names
 }
 
 func scheduleRole(p *Platform) (unit, error) {

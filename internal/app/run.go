@@ -39,7 +39,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	if err := c.CheckFiles(o.Roles...); err != nil {
+	if err := c.CheckFiles(namesOf(roles, o.Roles)...); err != nil {
 		return err
 	}
 	return run(ctx, c, o, roles)
@@ -66,6 +66,9 @@ func run(ctx context.Context, c Config, o Options, roles []Role) (err error) {
 	}
 	p.options = o
 	defer func() { err = errors.Join(err, p.Close()) }()
+	for _, warning := range append(c.Renamed(), renamedIn(o.Roles)...) {
+		p.Logger.Warn("renamed", "what", warning)
+	}
 	listener, err := p.listen()
 	if err != nil {
 		return err

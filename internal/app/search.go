@@ -2,12 +2,14 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"net"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/search"
@@ -15,16 +17,15 @@ import (
 	"github.com/courant-platform/courant/internal/search/index"
 )
 
-// shardRole holds an index. The role search of the same process asks it directly;
+// indexRole holds the index or some shards of it. The role search of the same process asks it directly;
 // others do over the network, if there is an address for that.
-func shardRole(p *Platform) (unit, error) {
-	c := p.Config.Search
-	config, err := p.Config.index()
-	if err != nil {
+func indexRole(p *Platform) (unit, error) {
+	c := p.Config.Index
+	x := &index.Index{Store: p.Store, Config: c, RegionParam: p.Config.Catalog.RegionParam, Metrics: p.Metrics, Log: p.log("index"),
+		Dir: filepath.Join(p.dir, "index")}
+	if err := moved(filepath.Join(p.dir, "search"), x.Dir); err != nil {
 		return unit{}, err
 	}
-	x := &index.Index{Store: p.Store, Config: config, RegionParam: p.Config.Catalog.RegionParam, Metrics: p.Metrics, Log: p.log("shard"),
-		Dir: filepath.Join(p.dir, "search")}
 	if err := x.Open(); err != nil {
 		return unit{}, err
 	}
@@ -32,20 +33,20 @@ func shardRole(p *Platform) (unit, error) {
 	u := unit{handlers: x.Handlers(), runs: runs{x.Run}}
 	if c.Listen == "" {
 		if !p.has("search") {
-			return unit{}, invalid("the role shard alone needs search.listen, an address at which fronts ask it, such as 10.0.0.5:7400")
+			return unit{}, invalid("the role index without search needs index.listen, an address at which processes with the role search query it, such as 10.0.0.5:7400")
 		}
 		return u, nil
 	}
 	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
-		return unit{}, courant.Errorf(courant.Conflict, "search.listen: %w", err)
+		return unit{}, courant.Errorf(courant.Conflict, "index.listen: %w", err)
 	}
 	p.close = append(p.close, func() error { l.Close(); return nil }) // the server has closed it, or never got it
 	a := l.Addr().(*net.TCPAddr).AddrPort()
 	p.listeners = append(p.listeners, netip.AddrPortFrom(a.Addr().Unmap(), a.Port()))
-	s := &fleet.Server{Store: p.Store, Index: x, Name: p.Owner, Zone: p.zone(), Address: c.Address, Log: p.log("shard")}
+	s := &fleet.Server{Store: p.Store, Index: x, Name: p.Owner, Zone: p.zone(), Address: c.Address, Log: p.log("index")}
 	if s.Address == "" && a.Addr().IsUnspecified() {
-		return unit{}, invalid("search.listen: others cannot tell where %s is; set search.address to what they reach it by", c.Listen)
+		return unit{}, invalid("index.listen: %s has no host that others can reach; set index.address", c.Listen)
 	}
 	u.runs = append(u.runs, func(ctx context.Context) error { return s.Serve(ctx, l) })
 	return u, nil
@@ -54,43 +55,31 @@ func shardRole(p *Platform) (unit, error) {
 // searchRole is a front of the search. It asks the index of this process alone,
 // unless there are replicas in others.
 func searchRole(p *Platform) (unit, error) {
-	c := p.Config.Search
-	s := &search.Search{Store: p.Store, Config: c, Zone: p.zone(), Metrics: p.Metrics, Log: p.log("search"), Admit: p.gate.Admit, Desk: p.desk}
+	c := p.Config
+	s := &search.Search{Store: p.Store, Config: c.Search, Index: c.Index, Zone: p.zone(), Metrics: p.Metrics, Log: p.log("search"), Admit: p.gate.Admit, Desk: p.desk}
 	u := unit{runs: runs{s.Run}, register: s.Register}
-	if p.index != nil && c.Listen == "" {
+	if p.index != nil && c.Index.Listen == "" {
 		s.Backend = p.index
 		return u, s.Open()
 	}
-	f := &fleet.Fleet{Store: p.Store, Zone: p.zone(), Own: p.Owner, Index: p.index, Shards: max(c.Shards, 1), Metrics: p.Metrics, Log: p.log("search")}
+	f := &fleet.Fleet{Store: p.Store, Zone: p.zone(), Own: p.Owner, Index: p.index, Shards: max(c.Index.Shards, 1), Metrics: p.Metrics, Log: p.log("search")}
 	s.Backend, s.Fleet = f, f
 	p.ready = append(p.ready, f.Ready)
 	u.runs = append(u.runs, f.Run)
 	return u, s.Open()
 }
 
-// index is what the shards of this process need of the configuration.
-func (c Config) index() (index.Config, error) {
-	x := c.Search.Index()
-	var err error
-	x.Hold, err = shardNumbers(c.Search.Hold)
-	return x, err
-}
-
 // CheckFiles reads the files that the configuration names for the roles, all of them if
 // no role is named, and says whether they can be used.
 func (c Config) CheckFiles(roles ...string) error {
 	needed := func(role string) bool { return len(roles) == 0 || slices.Contains(roles, role) }
-	if needed("shard") {
-		x, err := c.index()
-		if err != nil {
-			return err
-		}
-		if err := (&index.Index{Config: x}).Open(); err != nil {
+	if needed("index") {
+		if err := (&index.Index{Config: c.Index}).Open(); err != nil {
 			return err
 		}
 	}
 	if needed("search") {
-		return (&search.Search{Config: c.Search}).Open()
+		return (&search.Search{Config: c.Search, Index: c.Index}).Open()
 	}
 	return nil
 }
@@ -106,41 +95,31 @@ func (p *Platform) zone() string {
 // has says whether this process has a role.
 func (p *Platform) has(role string) bool { return p.roles[role] }
 
-// shardNumbers reads ranges such as 0-3.
-func shardNumbers(ranges []string) (all []int, err error) {
-	for _, r := range ranges {
-		from, to, isRange := strings.Cut(r, "-")
-		lo, err := strconv.Atoi(strings.TrimSpace(from))
-		hi := lo
-		if err == nil && isRange {
-			hi, err = strconv.Atoi(strings.TrimSpace(to))
-		}
-		if err != nil || lo < 0 || hi < lo || hi > mostShards {
-			return nil, invalid("search.hold: %q is no range of shards: write 0-3", r)
-		}
-		for n := lo; n <= hi; n++ {
-			all = append(all, n)
-		}
+// moved gives a folder of an earlier version its new name.
+func moved(from, to string) error {
+	if _, err := os.Stat(to); err == nil {
+		return nil
 	}
-	return all, nil
+	if err := os.Rename(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("rename the folder of the index: %w", err)
+	}
+	return nil
 }
 
-const mostShards = 1024
-
-func (c Config) validateSearch() error {
-	if n := c.Search.Shards; n < 1 || n > mostShards {
-		return invalid("search.shards: %d is not from 1 to %d", n, mostShards)
+func (c Config) validateIndex() error {
+	if n := c.Index.Shards; n < 1 || n > index.MaxShards {
+		return invalid("index.shards must be from 1 to %d, not %d", index.MaxShards, n)
 	}
-	if _, err := shardNumbers(c.Search.Hold); err != nil {
+	if _, err := c.Index.Held(); err != nil {
 		return err
 	}
-	for name, address := range map[string]string{"listen": c.Search.Listen, "address": c.Search.Address} {
+	for name, address := range map[string]string{"listen": c.Index.Listen, "address": c.Index.Address} {
 		if _, port, err := net.SplitHostPort(address); address != "" && (err != nil || port == "") {
-			return invalid("search.%s: %q is not an address: write 10.0.0.5:7400", name, address)
+			return invalid("index.%s: %q is not an address: write 10.0.0.5:7400", name, address)
 		}
 	}
-	if c.Search.Listen != "" && c.Store.URL == "" {
-		return invalid("search.listen: there is nobody to ask the shards at %s, for a SQLite store belongs to one process; set store.url = \"postgres://…\"", c.Search.Listen)
+	if c.Index.Listen != "" && c.Store.URL == "" {
+		return invalid("index.listen: a SQLite store belongs to one process, so that no other process could query the shards at %s; set store.url = \"postgres://…\"", c.Index.Listen)
 	}
 	return nil
 }

@@ -46,12 +46,12 @@ func (w *witness) role() Role {
 func TestWhereOneRoleCannotBeBuiltNoneStarts(t *testing.T) {
 	dir := t.TempDir()
 	c := quiet()
-	c.Search.Model = filepath.Join(dir, "none.json")
+	c.Index.Model = filepath.Join(dir, "none.json")
 	var out bytes.Buffer
 	for range 40 {
 		var w witness
 		err := run(t.Context(), c, Options{Data: dir, Out: &out}, append([]Role{w.role()}, Roles()...))
-		if !errors.Is(err, courant.Invalid) || !strings.Contains(err.Error(), "search.model") {
+		if !errors.Is(err, courant.Invalid) || !strings.Contains(err.Error(), "index.model") {
 			t.Fatalf("got %v", err)
 		}
 		if w.started.Load() {
@@ -102,19 +102,19 @@ func TestAFileThatCannotBeUsedIsNamedByItsKeyBeforeAnythingIsOpened(t *testing.T
 		key, role string
 		set       func(*Config)
 	}{
-		{"search.model", "shard", func(c *Config) { c.Search.Model = none }},
-		{"search.model", "shard", func(c *Config) { c.Search.Model = bad }},
-		{"search.categories", "shard", func(c *Config) { c.Search.Categories = none }},
-		{"search.categories", "search", func(c *Config) { c.Search.Categories = bad }},
-		{"search.second", "search", func(c *Config) { c.Search.Second = none }},
-		{"search.second", "search", func(c *Config) { c.Search.Second = bad }},
+		{"index.model", "index", func(c *Config) { c.Index.Model = none }},
+		{"index.model", "index", func(c *Config) { c.Index.Model = bad }},
+		{"index.categories", "index", func(c *Config) { c.Index.Categories = none }},
+		{"index.categories", "search", func(c *Config) { c.Index.Categories = bad }},
+		{"search.reranker", "search", func(c *Config) { c.Search.Reranker = none }},
+		{"search.reranker", "search", func(c *Config) { c.Search.Reranker = bad }},
 		{"search.synonyms", "search", func(c *Config) { c.Search.Synonyms = none }},
 		{"search.flags", "search", func(c *Config) { c.Search.Flags = bad }},
 		{"search.flags", "search", func(c *Config) { c.Search.Flags = filepath.Dir(bad) }},
-		{"search.experiments", "search", func(c *Config) { c.Search.Experiments = []string{"a users=0.1 second=" + none} }},
+		{"search.experiments", "search", func(c *Config) { c.Search.Experiments = []string{"a users=0.1 reranker=" + none} }},
 		{"search.experiments", "search", func(c *Config) { c.Search.Experiments = []string{"a users=2"} }},
-		{"search.law", "shard", func(c *Config) { c.Search.Law = "murphy" }},
-		{"search.hold", "shard", func(c *Config) { c.Search.Hold = []string{"8"} }},
+		{"index.policy", "index", func(c *Config) { c.Index.Policy = "murphy" }},
+		{"index.hold", "index", func(c *Config) { c.Index.Hold = []string{"8"} }},
 	} {
 		config := quiet()
 		c.set(&config)
@@ -122,7 +122,7 @@ func TestAFileThatCannotBeUsedIsNamedByItsKeyBeforeAnythingIsOpened(t *testing.T
 		for what, err := range map[string]error{
 			"check": config.CheckFiles(), "run": Run(t.Context(), config, Options{Data: dir}), c.role: Run(t.Context(), config, Options{Data: dir, Roles: []string{c.role}}),
 		} {
-			if !errors.Is(err, courant.Invalid) || !strings.HasPrefix(err.Error(), c.key+": ") {
+			if !errors.Is(err, courant.Invalid) || !strings.HasPrefix(err.Error(), c.key) {
 				t.Errorf("%s of a wrong %s: %v", what, c.key, err)
 			}
 		}
@@ -140,14 +140,14 @@ func TestAFileThatCannotBeUsedIsNamedByItsKeyBeforeAnythingIsOpened(t *testing.T
 
 func TestRolesOfACommandStartTogetherOrNotAtAll(t *testing.T) {
 	c := quiet()
-	c.Search.Model = filepath.Join(t.TempDir(), "none.json")
+	c.Index.Model = filepath.Join(t.TempDir(), "none.json")
 	r, err := Connect(t.Context(), "", "", t.TempDir(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	if err := r.Work(ctx, "schedule", "robot", "parse", "shard"); !errors.Is(err, courant.Invalid) {
+	if err := r.Work(ctx, "schedule", "robot", "parse", "index"); !errors.Is(err, courant.Invalid) {
 		t.Errorf("got %v", err)
 	}
 	if err := r.Do(t.Context(), http.MethodGet, "/api/v1/sources", nil, nil); err != nil {

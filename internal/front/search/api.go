@@ -32,8 +32,8 @@ type request struct {
 	K    int
 	Page int // from 1
 
-	Program bool    // asks, not a person
-	second  *second // that an experiment ranks by
+	Program  bool      // asks, not a person
+	reranker *reranker // that an experiment ranks by
 }
 
 // request reads the parameters of a query.
@@ -284,7 +284,7 @@ func (s *Search) api(w http.ResponseWriter, r *http.Request) {
 	}
 	arm := s.armOf(given.Get("user"))
 	q.Program = isProgram(r)
-	q.Share, q.second = min(q.Share, arm.share), arm.second
+	q.Share, q.reranker = min(q.Share, arm.share), arm.reranker
 	found, err := s.Find(r.Context(), &q)
 	if err != nil {
 		web.Fail(w, r, s.Log, err)
@@ -319,7 +319,7 @@ func (s *Search) hit(h shard.Hit) Hit {
 	out.Published.Time = h.Published
 	if h.Features != nil {
 		out.Features = map[string]float32{}
-		for i, name := range shard.FeatureNames(s.Config.Signals) {
+		for i, name := range shard.FeatureNames(s.Index.Signals) {
 			if v := h.Features[i]; v == v {
 				out.Features[name] = v
 			}

@@ -38,9 +38,10 @@ func filled(b *testing.B) (*Search, *index.Index) {
 		b.Skip("COURANT_CATALOGS names no files")
 	}
 	c := Defaults()
-	c.Synonyms, c.Model = os.Getenv("COURANT_SYNONYMS"), os.Getenv("COURANT_MODEL")
-	x := &index.Index{Config: c.Index(), RegionParam: "Regions"}
-	s := &Search{Config: c, Backend: x}
+	c.Synonyms = os.Getenv("COURANT_SYNONYMS")
+	x := &index.Index{Config: index.Defaults(), RegionParam: "Regions"}
+	x.Config.Model = os.Getenv("COURANT_MODEL")
+	s := &Search{Config: c, Index: x.Config, Backend: x}
 	if err := errors.Join(x.Open(), s.Open()); err != nil {
 		b.Fatal(err)
 	}

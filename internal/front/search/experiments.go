@@ -19,16 +19,16 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// experiment gives a part of the users a share or another second model, and compares
+// experiment gives a part of the users a share or another reranker, and compares
 // them with as many others.
 type experiment struct {
-	name   string
-	users  float64 // the part that is cut; as many are the control
-	share  float64
-	second *second // nil for that of the others
+	name     string
+	users    float64 // the part that is cut; as many are the control
+	share    float64
+	reranker *reranker // nil for that of the others
 }
 
-// parseExperiments reads "NAME users=0.02 share=0.7 second=FILE".
+// parseExperiments reads "NAME users=0.02 share=0.7 reranker=FILE".
 func parseExperiments(lines, signals []string) (all []experiment, err error) {
 	for _, line := range lines {
 		e := experiment{share: 1}
@@ -39,8 +39,8 @@ func parseExperiments(lines, signals []string) (all []experiment, err error) {
 				e.name = f
 				continue
 			}
-			if name == "second" {
-				if e.second, err = openSecond(value, signals); err != nil {
+			if name == "reranker" || name == "second" { // its name until version 0.2
+				if e.reranker, err = openReranker(value, signals); err != nil {
 					return nil, fmt.Errorf("search.experiments: %q: %w", line, err)
 				}
 				continue
@@ -48,17 +48,17 @@ func parseExperiments(lines, signals []string) (all []experiment, err error) {
 			part, err := strconv.ParseFloat(value, 64)
 			switch {
 			case err != nil || !(part > 0 && part <= 1):
-				return nil, courant.Errorf(courant.Invalid, "search.experiments: %q: %s is no part, such as 0.05", line, f)
+				return nil, courant.Errorf(courant.Invalid, "search.experiments: %q: %s is not a fraction, such as 0.05", line, f)
 			case name == "users" && part <= 0.5:
 				e.users = part
 			case name == "share":
 				e.share = part
 			default:
-				return nil, courant.Errorf(courant.Invalid, "search.experiments: %q: %s is none of users (up to 0.5), share and second", line, f)
+				return nil, courant.Errorf(courant.Invalid, "search.experiments: %q: %s is not known: write users= (up to 0.5), share= or reranker=", line, f)
 			}
 		}
 		if e.name == "" || e.users == 0 || slices.ContainsFunc(all, func(o experiment) bool { return o.name == e.name }) {
-			return nil, courant.Errorf(courant.Invalid, "search.experiments: %q needs a name of its own and users=", line)
+			return nil, courant.Errorf(courant.Invalid, "search.experiments: %q needs a unique name and users=", line)
 		}
 		all = append(all, e)
 	}
@@ -71,7 +71,7 @@ type arm struct {
 	experiment string
 	name       string // cut or control
 	share      float64
-	second     *second
+	reranker   *reranker
 }
 
 // String is the experiment and the arm, "" for none.
@@ -94,7 +94,7 @@ func (s *Search) armOf(user string) arm {
 		sum := sha256.Sum256([]byte(e.name + "\x00" + user))
 		switch at := float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53); {
 		case at < e.users:
-			a.experiment, a.name, a.share, a.second = e.name, "cut", e.share, e.second
+			a.experiment, a.name, a.share, a.reranker = e.name, "cut", e.share, e.reranker
 			return a
 		case at < 2*e.users:
 			a.experiment, a.name = e.name, "control"

@@ -20,8 +20,11 @@ import (
 // front is a search over some kettles of different prices.
 func front(t *testing.T, c Config, titles ...string) *Search {
 	t.Helper()
-	x := &index.Index{Config: c.Index(), Metrics: obs.New()}
-	s := &Search{Config: c, Backend: x, Metrics: obs.New()}
+	x := &index.Index{Config: index.Defaults(), Metrics: obs.New()}
+	if c.Reranker != "" {
+		x.Config.Model = "none" // the order is the reranker's alone
+	}
+	s := &Search{Config: c, Index: x.Config, Backend: x, Metrics: obs.New()}
 	if err := errors.Join(x.Open(), s.Open()); err != nil {
 		t.Fatal(err)
 	}
@@ -74,11 +77,11 @@ func modelFile(t *testing.T, text string) string {
 	return path
 }
 
-func TestASecondModelRanksTheBestAgain(t *testing.T) {
+func TestARerankerRanksTheBestAgain(t *testing.T) {
 	dear := strings.Replace(cheapest, "[1,0]", "[0,1]", 1)
 	c := Defaults()
-	c.Model, c.Second = "none", modelFile(t, cheapest)
-	c.Experiments = []string{"dear users=0.5 second=" + modelFile(t, dear)}
+	c.Reranker = modelFile(t, cheapest)
+	c.Experiments = []string{"dear users=0.5 reranker=" + modelFile(t, dear)}
 	s := front(t, c, "Kettle a", "Kettle b", "Kettle c", "Kettle d")
 	first := func(q *request) (ids string) {
 		r, err := s.Find(t.Context(), q)
@@ -94,10 +97,10 @@ func TestASecondModelRanksTheBestAgain(t *testing.T) {
 		return ids
 	}
 	if got := first(ask(s, "kettle")); !strings.HasPrefix(got, "1 2 ") && !strings.HasPrefix(got, "2 1 ") {
-		t.Errorf("the second model prefers what is cheap, and %s came", got)
+		t.Errorf("the reranker prefers what is cheap, and %s came", got)
 	}
 	q := ask(s, "kettle")
-	if q.second = s.experiments[0].second; q.second == nil {
+	if q.reranker = s.experiments[0].reranker; q.reranker == nil {
 		t.Fatal("the experiment has no model")
 	}
 	if got := first(q); !strings.HasPrefix(got, "3 4 ") && !strings.HasPrefix(got, "4 3 ") {
@@ -110,14 +113,14 @@ func TestASecondModelRanksTheBestAgain(t *testing.T) {
 	}
 }
 
-func TestASecondModelThatDoesNotFitIsRefused(t *testing.T) {
+func TestARerankerThatDoesNotFitIsRefused(t *testing.T) {
 	for _, text := range []string{"{}", strings.Replace(cheapest, `"price"`, `"colour"`, 1)} {
 		c := Defaults()
-		c.Second = modelFile(t, text)
-		if err := (&Search{Config: c}).Open(); err == nil || !strings.Contains(err.Error(), "search.second") {
+		c.Reranker = modelFile(t, text)
+		if err := (&Search{Config: c}).Open(); err == nil || !strings.Contains(err.Error(), "search.reranker") {
 			t.Errorf("%.40s: %v", text, err)
 		}
-		c.Experiments, c.Second = []string{"a users=0.1 second=" + c.Second}, ""
+		c.Experiments, c.Reranker = []string{"a users=0.1 second=" + c.Reranker}, ""
 		if err := (&Search{Config: c}).Open(); err == nil || !strings.Contains(err.Error(), "search.experiments") {
 			t.Errorf("%.40s: %v", text, err)
 		}

@@ -19,9 +19,9 @@ func FuzzQuery(f *testing.F) {
 		f.Add(seed)
 	}
 	c := Defaults()
-	c.Shards = 2
-	x := &index.Index{Config: c.Index(), Metrics: obs.New()}
-	s := &Search{Config: c, Backend: x, Metrics: obs.New()}
+	x := &index.Index{Config: index.Defaults(), Metrics: obs.New()}
+	x.Config.Shards = 2
+	s := &Search{Config: c, Index: x.Config, Backend: x, Metrics: obs.New()}
 	if err := errors.Join(x.Open(), s.Open()); err != nil {
 		f.Fatal(err)
 	}

@@ -34,7 +34,7 @@ type Result struct {
 	Age      time.Duration // of an answer that was remembered
 }
 
-// fewFound is how many results make a look for words with slips unnecessary.
+// fewFound is how many results make a look for words with typos unnecessary.
 const fewFound = 8
 
 // Find asks all shards. It lowers the share of the query if a flag says so.
@@ -52,13 +52,13 @@ func (s *Search) Find(ctx context.Context, q *request) (Result, error) {
 		return r, nil
 	}
 	a := index.Ask{Query: q.Query, Program: q.Program}
-	finish := cmp.Or(q.second, s.second).widen(&a.Query)
+	finish := cmp.Or(q.reranker, s.reranker).widen(&a.Query)
 	found, err := s.Backend.Ask(ctx, &a)
 	if err != nil {
 		s.Metrics.Add("courant_search_queries_total", 1, "reason", "refused")
 		return Result{}, err
 	}
-	if len(q.Words) > 0 && !q.Exact && found.Total+found.Relaxed < fewFound && s.flags.Bool(flagNear, false, false, true) {
+	if len(q.Words) > 0 && !q.Exact && found.Total+found.Relaxed < fewFound && s.flags.Bool(flagFuzzy, false, false, true) {
 		a.Query.Near = true
 		if near, err := s.Backend.Ask(ctx, &a); err == nil { // else what was found stands
 			near.CPU += found.CPU
@@ -88,7 +88,7 @@ func reasonOf(p *index.Part) degrade.Reason {
 // The names of the flags.
 const (
 	flagShare = "search.share" // to rank at most
-	flagNear  = "search.near"  // to look for words with slips
+	flagFuzzy = "search.fuzzy" // to look for words with typos
 )
 
 // wordsOf are the words of a text that ask for something.

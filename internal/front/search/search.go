@@ -26,37 +26,23 @@ import (
 
 // Config is the front's section.
 type Config struct {
-	Shards      int              `toml:"shards" comment:"parts of the index, which a query asks at once"`
-	Signals     []string         `toml:"signals" comment:"names of params that rank offers, as numbers"`
-	Synonyms    string           `toml:"synonyms" comment:"file of words that mean the same: a group each line, commas between; a line that begins with stop: has words that ask for nothing"`
-	Experiments []string         `toml:"experiments" comment:"such as 'cut users=0.02 share=0.7': a part of the users gets a share or, by second=FILE, another second model, as many are compared with them"`
+	Synonyms    string           `toml:"synonyms" comment:"file of synonyms: one group a line, separated by commas; a line that begins with stop: lists stop words"`
+	Experiments []string         `toml:"experiments" comment:"such as 'cut users=0.02 share=0.7': that fraction of the users gets a share or, with reranker=FILE, another reranker; as many users are the control group"`
 	Flags       string           `toml:"flags" comment:"file of values that are read again every ten seconds; see docs/search.md"`
-	Law         string           `toml:"law" comment:"how load becomes a share: feed-forward, linear, or off"`
-	Floor       float64          `toml:"floor" comment:"the least part of what matches that is ranked, however busy"`
-	Listen      string           `toml:"listen" comment:"where processes of other machines ask the shards of this one, such as 10.0.0.5:7400; in a private network"`
-	Address     string           `toml:"address" comment:"by which they reach it, if that is another"`
-	Hold        []string         `toml:"hold" comment:"shards that this process holds, such as 0-3; all unless set"`
-	Deadline    setting.Duration `toml:"deadline" comment:"after which nobody waits for an answer any more"`
-	Model       string           `toml:"model" comment:"ranking model, JSON of CatBoost; the built-in one unless set, none to go without"`
-	Categories  string           `toml:"categories" comment:"file of your own tree of categories, and which categories of sources belong where; see docs/search.md"`
-	Second      string           `toml:"second" comment:"model, JSON of CatBoost, by which the best 384 of all shards are ranked once more"`
-}
-
-// Index is the part of the configuration that an index needs.
-func (c Config) Index() index.Config {
-	return index.Config{Shards: c.Shards, Signals: c.Signals, Model: c.Model, Categories: c.Categories, Law: c.Law, Floor: c.Floor}
+	Deadline    setting.Duration `toml:"deadline" comment:"after this time a query fails"`
+	Reranker    string           `toml:"reranker" comment:"model, JSON of CatBoost, that ranks the best 384 hits of all shards once more"`
 }
 
 // Defaults are the working values.
 func Defaults() Config {
-	return Config{Shards: 8, Signals: []string{"Rating", "Reviews", "Orders", "Shop rating", "Delivery"},
-		Law: "feed-forward", Floor: 0.05, Deadline: setting.Duration(500 * time.Millisecond)}
+	return Config{Deadline: setting.Duration(500 * time.Millisecond)}
 }
 
 // Search is the front.
 type Search struct {
 	Store   *store.Store
 	Config  Config
+	Index   index.Config // of the shards that it asks
 	Backend Backend
 	Fleet   *fleet.Fleet // that is the Backend, if there are replicas in other processes
 	Zone    string       // of this process, for conditions of flags
@@ -68,7 +54,7 @@ type Search struct {
 
 	synonyms    words.Synonyms
 	categories  *category.Map
-	second      *second // nil ranks nothing again
+	reranker    *reranker // nil ranks nothing again
 	experiments []experiment
 	exposed     exposed
 	stale       stale
@@ -78,22 +64,23 @@ type Search struct {
 // Open reads the synonyms, the flags and the experiments.
 func (s *Search) Open() error {
 	var err error
-	if s.categories, err = category.Open(s.Config.Categories); err != nil {
-		return fmt.Errorf("search.categories: %w", err)
+	if s.categories, err = category.Open(s.Index.Categories); err != nil {
+		return fmt.Errorf("index.categories: %w", err)
 	}
 	if s.synonyms, err = openSynonyms(s.Config.Synonyms); err != nil {
 		return err
 	}
 	host, _ := os.Hostname()
 	s.flags.Path, s.flags.Log = s.Config.Flags, s.Log
-	s.flags.Known, s.flags.Where = []string{flagShare, flagNear}, map[string]string{"host": host, "zone": s.Zone}
+	s.flags.Known, s.flags.Old = []string{flagShare, flagFuzzy}, map[string]string{"search.near": flagFuzzy}
+	s.flags.Where = map[string]string{"host": host, "zone": s.Zone}
 	if err := s.flags.Read(); err != nil {
 		return fmt.Errorf("search.flags: %w", err)
 	}
-	if s.second, err = openSecond(s.Config.Second, s.Config.Signals); err != nil {
-		return fmt.Errorf("search.second: %w", err)
+	if s.reranker, err = openReranker(s.Config.Reranker, s.Index.Signals); err != nil {
+		return fmt.Errorf("search.reranker: %w", err)
 	}
-	s.experiments, err = parseExperiments(s.Config.Experiments, s.Config.Signals)
+	s.experiments, err = parseExperiments(s.Config.Experiments, s.Index.Signals)
 	return err
 }
 

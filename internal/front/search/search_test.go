@@ -50,8 +50,8 @@ func (w *world) run(c search.Config, dir string) (stop func()) {
 	t.Helper()
 	w.mux = http.NewServeMux()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	x := &index.Index{Dir: dir, Store: w.store, Config: c.Index(), RegionParam: "Regions", Metrics: obs.New(), Log: log}
-	s := &search.Search{Store: w.store, Config: c, Backend: x, Metrics: obs.New(), Log: log,
+	x := &index.Index{Dir: dir, Store: w.store, Config: index.Defaults(), RegionParam: "Regions", Metrics: obs.New(), Log: log}
+	s := &search.Search{Store: w.store, Config: c, Index: x.Config, Backend: x, Metrics: obs.New(), Log: log,
 		Admit: func(next web.Handler) http.HandlerFunc {
 			return func(w http.ResponseWriter, r *http.Request) { next(w, r, courant.Visitor{}) }
 		}}
@@ -191,10 +191,14 @@ func TestAModelOrSynonymsThatCannotBeReadAreRefused(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []search.Config{{Model: filepath.Join(dir, "none")}, {Model: bad}, {Synonyms: filepath.Join(dir, "none")}} {
-		if err := errors.Join((&index.Index{Config: c.Index()}).Open(), (&search.Search{Config: c}).Open()); err == nil || !strings.Contains(err.Error(), "search.") {
-			t.Errorf("%+v: %v", c, err)
+	none := filepath.Join(dir, "none")
+	for _, model := range []string{none, bad} {
+		if err := (&index.Index{Config: index.Config{Model: model}}).Open(); err == nil || !strings.Contains(err.Error(), "index.model: ") {
+			t.Errorf("%s: %v", model, err)
 		}
+	}
+	if err := (&search.Search{Config: search.Config{Synonyms: none}}).Open(); err == nil || !strings.Contains(err.Error(), "search.synonyms: ") {
+		t.Errorf("%s: %v", none, err)
 	}
 }
 
@@ -230,7 +234,6 @@ func TestThePageShowsHitsWithMarksAndFacets(t *testing.T) {
 
 func TestARestartGoesOnFromTheSnapshot(t *testing.T) {
 	w, dir, c := &world{t: t, store: storetest.Memory(t)}, t.TempDir(), search.Defaults()
-	c.Shards = 2
 	stop := w.run(c, dir)
 	for i := range 1200 {
 		w.put(int64(i+1), offer(i+1, "Kettle", "100"))
@@ -238,7 +241,7 @@ func TestARestartGoesOnFromTheSnapshot(t *testing.T) {
 	w.find("text=kettle", 1200)
 	stop()
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(files) != 2 {
+	if err != nil || len(files) != index.Defaults().Shards {
 		t.Fatalf("kept %v, %v", files, err)
 	}
 	w.exec(`UPDATE bodies SET document = $1 WHERE page = 5`, []byte{1}) // cannot be read again

@@ -34,7 +34,7 @@ const (
 func keyOf(q *request) string {
 	of := q.Query
 	of.Share = 0
-	return fmt.Sprintf("%+v %p", of, q.second)
+	return fmt.Sprintf("%+v %p", of, q.reranker)
 }
 
 // get is an answer that is not too old.

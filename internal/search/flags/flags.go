@@ -3,7 +3,7 @@
 //
 //	# name = value, then conditions and perhaps the word forced
 //	search.share = 0.7 zone=a
-//	search.near  = false forced
+//	search.fuzzy = false forced
 //
 // Of the lines of a name whose conditions all hold, the first one counts. A forced
 // one goes before what a query asks for, others come after it; without a line the
@@ -34,6 +34,7 @@ const Every = 10 * time.Second
 type Flags struct {
 	Path  string            // of the file; "" for none, and one that is missing is empty
 	Known []string          // names that there are
+	Old   map[string]string // names of the version before, and what they are called now
 	Where map[string]string // what conditions ask for, such as zone and host
 	Log   *slog.Logger
 
@@ -109,6 +110,9 @@ func (f *Flags) parseLine(text string) (l line, problem string) {
 	fields := strings.Fields(rest)
 	if l.name = strings.TrimSpace(name); !ok || len(fields) == 0 {
 		return l, "a line is name = value, then conditions"
+	}
+	if to := f.Old[l.name]; to != "" {
+		l.name = to
 	}
 	if !slices.Contains(f.Known, l.name) {
 		return l, "there is no flag " + strconv.Quote(l.name) + "; there are " + strings.Join(f.Known, ", ")

@@ -18,7 +18,7 @@ func open(t *testing.T, text string) *flags.Flags {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return &flags.Flags{Path: path, Known: []string{"share", "near"}, Where: map[string]string{"zone": "a", "host": "web1"}, Log: slog.New(slog.DiscardHandler)}
+	return &flags.Flags{Path: path, Known: []string{"share", "near"}, Old: map[string]string{"close": "near"}, Where: map[string]string{"zone": "a", "host": "web1"}, Log: slog.New(slog.DiscardHandler)}
 }
 
 func TestForcedGoesBeforeTheQueryBeforeTheFileBeforeTheProgram(t *testing.T) {
@@ -67,5 +67,12 @@ func TestAFileWithAMistakeChangesNothing(t *testing.T) {
 	}
 	if f = new(flags.Flags); f.Read() != nil || f.Float("share", 0, false, 1) != 1 {
 		t.Error("without a file there are flags")
+	}
+}
+
+func TestAFlagIsFoundByItsOldName(t *testing.T) {
+	f := open(t, "close = false")
+	if err := f.Read(); err != nil || f.Bool("near", false, false, true) {
+		t.Errorf("got %v, %v", f.Bool("near", false, false, true), err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strconv"
 	"testing"
 	"time"
 
@@ -46,7 +47,10 @@ func newWorld(t *testing.T) *world {
 // index is one with the documents of some shards.
 func (w *world) index(hold ...int) *index.Index {
 	w.t.Helper()
-	x := &index.Index{Store: w.store, Config: index.Config{Shards: shards, Hold: hold}, Log: w.log}
+	x := &index.Index{Store: w.store, Config: index.Config{Shards: shards}, Log: w.log}
+	for _, n := range hold {
+		x.Config.Hold = append(x.Config.Hold, strconv.Itoa(n))
+	}
 	if err := x.Open(); err != nil {
 		w.t.Fatal(err)
 	}

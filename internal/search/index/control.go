@@ -34,7 +34,7 @@ const (
 
 // lawOf is how the share is worked out.
 func lawOf(c Config) (degrade.Law, error) {
-	switch c.Law {
+	switch c.Policy {
 	case "", "feed-forward":
 		return &degrade.FeedForward{Floor: c.Floor}, nil
 	case "linear":
@@ -42,7 +42,7 @@ func lawOf(c Config) (degrade.Law, error) {
 	case "off":
 		return degrade.Fixed(1), nil
 	}
-	return nil, courant.Errorf(courant.Invalid, "search.law: %q is none of feed-forward, linear, off", c.Law)
+	return nil, courant.Errorf(courant.Invalid, "index.policy must be feed-forward, linear or off, not %q", c.Policy)
 }
 
 // start readies the gate.
@@ -52,9 +52,9 @@ func (c *control) start(config Config) error {
 		return err
 	}
 	if config.Floor < 0 || config.Floor > 1 {
-		return courant.Errorf(courant.Invalid, "search.floor: %v is no part, such as 0.05", config.Floor)
+		return courant.Errorf(courant.Invalid, "index.floor must be between 0 and 1, not %v", config.Floor)
 	}
-	c.gate.Law, c.gate.Floor, c.gate.Blind = law, config.Floor, config.Law == "off"
+	c.gate.Law, c.gate.Floor, c.gate.Blind = law, config.Floor, config.Policy == "off"
 	c.said, c.audit = 1, make(chan audited, 1)
 	return nil
 }
@@ -78,11 +78,23 @@ func (x *Index) control(ctx context.Context) {
 	}
 }
 
+// gauge sets a metric of the index, also by the name that it had in the version before.
+func (x *Index) gauge(name string, value float64) {
+	x.Metrics.Gauge("courant_index_"+name, value)
+	x.Metrics.Gauge("courant_search_"+name, value)
+}
+
+// add adds to a metric of the index, as gauge does.
+func (x *Index) add(name string, n float64, labels ...string) {
+	x.Metrics.Add("courant_index_"+name, n, labels...)
+	x.Metrics.Add("courant_search_"+name, n, labels...)
+}
+
 // tell shows the share to whoever watches.
 func (x *Index) tell() {
 	r, c := x.load.gate.Report(), &x.load
-	x.Metrics.Gauge("courant_search_share", r.Share)
-	x.Metrics.Gauge("courant_search_waiting", float64(r.Waiting))
+	x.gauge("share", r.Share)
+	x.gauge("waiting", float64(r.Waiting))
 	c.mu.Lock()
 	was := c.said
 	if r.Share == 1 || was-r.Share >= sayChange || r.Share-was >= sayChange {
@@ -91,9 +103,9 @@ func (x *Index) tell() {
 	c.mu.Unlock()
 	switch {
 	case r.Share < 1 && was-r.Share >= sayChange:
-		x.Log.Warn("the search ranks less, for it has more to do than it can", "share", r.Share, "waiting", r.Waiting)
+		x.Log.Warn("search overloaded: ranking a reduced share", "share", r.Share, "waiting", r.Waiting)
 	case r.Share == 1 && was < 1:
-		x.Log.Info("the search ranks everything again")
+		x.Log.Info("search no longer overloaded: ranking everything")
 	}
 }
 
@@ -108,8 +120,8 @@ func (x *Index) admit(ctx context.Context, a *Ask) (degrade.Ticket, error) {
 	}
 	t := x.load.gate.Enter(ctx, degrade.Ask{Share: max(leastShare, min(a.Query.Share, 1)), Reason: reason, Program: a.Program})
 	if t.Refused {
-		x.Metrics.Add("courant_search_refused_total", 1, "reason", string(t.Reason))
-		return t, courant.Errorf(courant.Busy, "the search has more to do than it can (%s); try again in a moment", t.Reason)
+		x.add("refused_total", 1, "reason", string(t.Reason))
+		return t, courant.Errorf(courant.Busy, "the search is overloaded (%s); try again in a moment", t.Reason)
 	}
 	return t, nil
 }
@@ -154,6 +166,6 @@ func (x *Index) repeat(ctx context.Context, a audited) {
 			changed++
 		}
 	}
-	x.Metrics.Add("courant_search_audited_total", 1)
-	x.Metrics.Add("courant_search_audited_changed_total", float64(changed))
+	x.add("audited_total", 1)
+	x.add("audited_changed_total", float64(changed))
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,16 +25,56 @@ import (
 	"github.com/courant-platform/courant/internal/search/shard"
 )
 
-// Config says which shards there are and how they rank.
+// Config is the section of the index.
 type Config struct {
-	Shards  int
-	Hold    []int // of them; all if empty
-	Signals []string
-	Model   string
-	// Categories is the file of the operator's own ones, "" for none.
-	Categories string
-	Law        string
-	Floor      float64
+	Shards     int      `toml:"shards" comment:"parts of the index, which a query asks at once"`
+	Signals    []string `toml:"signals" comment:"names of params that rank offers, as numbers"`
+	Model      string   `toml:"model" comment:"ranking model, JSON of CatBoost; the built-in one unless set, none to go without"`
+	Categories string   `toml:"categories" comment:"file of your own category tree and the mapping of sources' categories to it; see docs/search.md"`
+	Policy     string   `toml:"policy" comment:"how load becomes a share of candidates to rank: feed-forward, linear, or off"`
+	Floor      float64  `toml:"floor" comment:"the least share of what matches that is ranked, however busy, from 0 to 1"`
+	Listen     string   `toml:"listen" comment:"where processes of other machines query the shards of this one, such as 10.0.0.5:7400; use a private network"`
+	Address    string   `toml:"address" comment:"the address by which they reach it, if that is another"`
+	Hold       []string `toml:"hold" comment:"shards that this process holds, such as 0-3; all unless set"`
+}
+
+// Defaults are the working values.
+func Defaults() Config {
+	return Config{Shards: 8, Signals: []string{"Rating", "Reviews", "Orders", "Shop rating", "Delivery"}, Policy: "feed-forward", Floor: 0.05}
+}
+
+// MaxShards bounds the number of shards.
+const MaxShards = 1024
+
+// Held reads the ranges of Hold, such as 0-3, into the numbers of shards, sorted; all
+// if there is none.
+func (c Config) Held() (held []int, err error) {
+	n := max(c.Shards, 1)
+	if len(c.Hold) == 0 {
+		for i := range n {
+			held = append(held, i)
+		}
+		return held, nil
+	}
+	for _, r := range c.Hold {
+		from, to, isRange := strings.Cut(r, "-")
+		lo, err := strconv.Atoi(strings.TrimSpace(from))
+		hi := lo
+		if err == nil && isRange {
+			hi, err = strconv.Atoi(strings.TrimSpace(to))
+		}
+		if err != nil || lo < 0 || hi < lo || hi > MaxShards {
+			return nil, courant.Errorf(courant.Invalid, "index.hold: %q is not a range of shards: write 0-3", r)
+		}
+		if hi >= n {
+			return nil, courant.Errorf(courant.Invalid, "index.hold: shard %d does not exist; the shards are 0 to %d", hi, n-1)
+		}
+		for i := lo; i <= hi; i++ {
+			held = append(held, i)
+		}
+	}
+	slices.Sort(held)
+	return slices.Compact(held), nil
 }
 
 // Index is the shards that a process holds. Its methods may be called by several
@@ -67,38 +109,21 @@ func (x *Index) Open() error {
 		return err
 	}
 	if x.categories, err = category.Open(x.Config.Categories); err != nil {
-		return fmt.Errorf("search.categories: %w", err)
+		return fmt.Errorf("index.categories: %w", err)
 	}
 	if err := x.load.start(x.Config); err != nil {
 		return err
 	}
-	n := max(x.Config.Shards, 1)
-	if x.held, err = held(x.Config.Hold, n); err != nil {
+	if x.held, err = x.Config.Held(); err != nil {
 		return err
 	}
+	n := max(x.Config.Shards, 1)
 	x.engine = engine(n, x.Config.Signals, text, x.categories.Digest())
 	x.shards = make([]*shard.Shard, n)
 	for _, i := range x.held {
 		x.shards[i] = shard.New(shard.Config{Signals: x.Config.Signals, Model: model, Now: time.Now, Made: x.engine})
 	}
 	return nil
-}
-
-// held are the numbers of the shards to hold, sorted.
-func held(hold []int, n int) ([]int, error) {
-	if len(hold) == 0 {
-		for i := range n {
-			hold = append(hold, i)
-		}
-		return hold, nil
-	}
-	hold = slices.Clone(hold)
-	slices.Sort(hold)
-	hold = slices.Compact(hold)
-	if hold[0] < 0 || hold[len(hold)-1] >= n {
-		return nil, courant.Errorf(courant.Invalid, "search.hold: there are the shards 0 to %d", n-1)
-	}
-	return hold, nil
 }
 
 // Share is what a query would rank now.

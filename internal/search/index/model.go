@@ -34,7 +34,7 @@ func modelText(path string) ([]byte, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, courant.Errorf(courant.Invalid, "search.model: %w", err)
+		return nil, courant.Errorf(courant.Invalid, "index.model: %w", err)
 	}
 	return text, nil
 }
@@ -46,11 +46,11 @@ func openModel(c Config, text []byte) (*shard.Model, error) {
 	}
 	m, err := gbdt.Read(text)
 	if err != nil {
-		return nil, courant.Errorf(courant.Invalid, "search.model: %s: %w", c.Model, err)
+		return nil, courant.Errorf(courant.Invalid, "index.model: %s: %w", c.Model, err)
 	}
 	model, err := shard.NewModel(cmp.Or(c.Model, "built-in"), m, c.Signals)
 	if err != nil {
-		return nil, fmt.Errorf("search.model: %w", err)
+		return nil, fmt.Errorf("index.model: %w", err)
 	}
 	return model, nil
 }

@@ -22,19 +22,19 @@ import (
 
 // Config is the stage's section.
 type Config struct {
-	Pictures bool             `toml:"pictures" comment:"fetch and keep pictures; without, pages have none"`
-	Deadline setting.Duration `toml:"deadline" comment:"how long a document waits for its pictures"`
-	Late     setting.Duration `toml:"late" comment:"how long late pictures are gathered before the page is printed again"`
-	Most     int              `toml:"most" comment:"pictures of one document"`
-	Width    int              `toml:"width" comment:"of the smaller variant, in pixels"`
-	Workers  int              `toml:"workers" comment:"pictures worked on at once"`
+	Pictures      bool             `toml:"pictures" comment:"fetch and keep pictures; without, pages have none"`
+	Deadline      setting.Duration `toml:"deadline" comment:"how long a document waits for its pictures"`
+	RerenderDelay setting.Duration `toml:"rerender_delay" comment:"how long late pictures are collected before the page is rendered again"`
+	MaxPictures   int              `toml:"max_pictures" comment:"of one document"`
+	Width         int              `toml:"width" comment:"of the smaller variant, in pixels"`
+	Workers       int              `toml:"workers" comment:"pictures worked on at once"`
 }
 
 // Defaults are the working values.
 func Defaults() Config {
 	return Config{
-		Pictures: true, Deadline: setting.Duration(time.Second), Late: setting.Duration(3 * time.Second),
-		Most: 60, Width: 640, Workers: max(1, runtime.NumCPU()/2), // the other half prints pages
+		Pictures: true, Deadline: setting.Duration(time.Second), RerenderDelay: setting.Duration(3 * time.Second),
+		MaxPictures: 60, Width: 640, Workers: max(1, runtime.NumCPU()/2), // the other half prints pages
 	}
 }
 

@@ -77,7 +77,7 @@ func (m *Media) document(ctx context.Context, v flow.Version) (doc courant.Docum
 func (m *Media) needs(doc courant.Document) []need {
 	images := doc.Item.Images
 	var needs []need
-	for _, image := range images[:min(len(images), m.Config.Most)] {
+	for _, image := range images[:min(len(images), m.Config.MaxPictures)] {
 		if url, err := link.Canonical(image); err == nil {
 			needs = append(needs, need{link.Digest(url), url})
 		}
@@ -175,7 +175,7 @@ func (m *Media) countOne(tx *store.Tx, v flow.Version, line string) error {
 	}
 	state, due := stateReady, now.Add(turnTime)
 	if left > 0 {
-		state, due = stateWaiting, now.Add(m.Config.Late.Or(3*time.Second))
+		state, due = stateWaiting, now.Add(m.Config.RerenderDelay.Or(3*time.Second))
 	}
 	taken, err := table.Requeue(tx, table.Requeued{URL: v.URL, Source: v.Source, AsOf: v.AsOf, State: state, Missing: left, Due: due, Trace: line})
 	if taken && state == stateReady {

@@ -10,9 +10,9 @@ import (
 	"github.com/courant-platform/courant/internal/search/shard"
 )
 
-// second is a model that ranks the best of all shards once more. It sees the same
+// reranker is a model that ranks the best of all shards once more. It sees the same
 // features, and may be larger or newer than the one that the shards rank by.
-type second struct {
+type reranker struct {
 	model  *gbdt.Model
 	places []place
 }
@@ -20,12 +20,12 @@ type second struct {
 // place says which value of a model a feature is.
 type place struct{ feature, flat int }
 
-// secondTop is how many hits are ranked again: eight times a page of 48. Pages beyond
+// rerankTop is how many hits are ranked again: eight times a page of 48. Pages beyond
 // them follow the first order, so that a page never shows what another one has shown.
-const secondTop = 8 * usualTop
+const rerankTop = 8 * usualTop
 
-// openSecond reads a model; nil for no path.
-func openSecond(path string, signals []string) (*second, error) {
+// openReranker reads a model; nil for no path.
+func openReranker(path string, signals []string) (*reranker, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -41,7 +41,7 @@ func openSecond(path string, signals []string) (*second, error) {
 	if err != nil {
 		return nil, courant.Errorf(courant.Invalid, "%s: %w", path, err)
 	}
-	s, names := &second{model: m}, shard.FeatureNames(signals)
+	s, names := &reranker{model: m}, shard.FeatureNames(signals)
 	for _, f := range all.Computed() {
 		at := slices.Index(names, f.Name)
 		if at < 0 || f.Categorical {
@@ -54,7 +54,7 @@ func openSecond(path string, signals []string) (*second, error) {
 
 // rank ranks the first hits again. Those that have the words in other forms only stay
 // behind the others.
-func (s *second) rank(hits []shard.Hit) {
+func (s *reranker) rank(hits []shard.Hit) {
 	values := make([]gbdt.Value, s.model.Width())
 	for i := range hits {
 		h := &hits[i]
@@ -74,16 +74,16 @@ func (s *second) rank(hits []shard.Hit) {
 	})
 }
 
-// widen has a query bring what the second model needs, and says how to finish what
+// widen has a query bring what the reranker needs, and says how to finish what
 // was found.
-func (s *second) widen(q *shard.Query) (finish func(hits []shard.Hit) []shard.Hit) {
+func (s *reranker) widen(q *shard.Query) (finish func(hits []shard.Hit) []shard.Hit) {
 	if s == nil || q.Sort != shard.Relevance {
 		return func(hits []shard.Hit) []shard.Hit { return hits }
 	}
 	top, explain := q.Top, q.Explain
-	q.Top, q.Explain = max(top, secondTop), true
+	q.Top, q.Explain = max(top, rerankTop), true
 	return func(hits []shard.Hit) []shard.Hit {
-		s.rank(hits[:min(len(hits), secondTop)])
+		s.rank(hits[:min(len(hits), rerankTop)])
 		if !explain {
 			for i := range hits {
 				hits[i].Features = nil
