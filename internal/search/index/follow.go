@@ -35,11 +35,16 @@ func (x *Index) catchUp(ctx context.Context) error {
 		x.follower.restored = true
 	}
 	for ctx.Err() == nil {
-		changes, err := x.readChanges(ctx)
-		if err != nil {
+		changes, b, err := x.readChanges(ctx)
+		switch {
+		case err != nil:
 			return err
-		}
-		if len(changes) > 0 {
+		case x.follower.after > b.newest, x.ready.Load() && !b.hold(x.follower.after):
+			if err := x.discard(b); err != nil {
+				return err
+			}
+			continue
+		case len(changes) > 0:
 			x.apply(changes)
 		}
 		if len(changes) < changesAtOnce {
@@ -50,11 +55,29 @@ func (x *Index) catchUp(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (x *Index) readChanges(ctx context.Context) (changes []table.Change, err error) {
+// bounds are the changes that the store can tell of: those between, and from 0 on all.
+type bounds struct {
+	oldest int64 // withdrawals up to this one are forgotten
+	newest int64
+}
+
+func (b *bounds) read(r store.Reader) (err error) {
+	b.oldest, b.newest, err = table.ChangeBounds(r)
+	return err
+}
+
+// hold says whether an index that has followed the feed to a change can go on from there.
+func (b bounds) hold(change int64) bool { return change >= b.oldest && change <= b.newest }
+
+// readChanges reads what follows, and what there is.
+func (x *Index) readChanges(ctx context.Context) (changes []table.Change, b bounds, err error) {
 	err = x.Store.Read(ctx, func(r store.Reader) error {
+		if err := b.read(r); err != nil {
+			return err
+		}
 		return table.ChangesWithDocuments(r, x.follower.after, changesAtOnce, func(c table.Change) { changes = append(changes, c) })
 	})
-	return changes, err
+	return changes, b, err
 }
 
 // decoders is how many documents are unpacked at once.

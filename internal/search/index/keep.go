@@ -10,7 +10,6 @@ import (
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/search/shard"
-	"github.com/courant-platform/courant/internal/table"
 )
 
 // keepAfter changes are worth a new snapshot when the process ends.
@@ -21,6 +20,10 @@ func (x *Index) snapshot(n int) string { return filepath.Join(x.Dir, fmt.Sprintf
 // restore reads the snapshots, if there are some that fit together and the store.
 // Otherwise the index is built anew.
 func (x *Index) restore(r store.Reader) error {
+	var b bounds
+	if err := b.read(r); err != nil {
+		return err
+	}
 	versions, errs := make([]int64, len(x.shards)), make([]error, len(x.shards))
 	x.each(func(n int, sh *shard.Shard) {
 		f, err := os.Open(x.snapshot(n))
@@ -37,25 +40,44 @@ func (x *Index) restore(r store.Reader) error {
 			err = courant.Errorf(courant.Invalid, "the snapshots are of different times")
 		}
 	}
-	if err == nil {
-		oldest, newest, bad := table.ChangeBounds(r)
-		if bad != nil {
-			return bad
-		}
-		if version < oldest || version > newest {
-			err = courant.Errorf(courant.Invalid, "the snapshots are of change %d, and the store has %d to %d", version, oldest, newest)
-		}
-	}
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			x.Log.Warn("the index is built anew", "error", err)
+			x.Log.Warn("snapshots of the index cannot be used; building it anew", "error", err)
 		}
-		x.each(func(_ int, sh *shard.Shard) { sh.Clear() })
+		x.clear()
 		return nil
 	}
 	x.follower.after, x.follower.kept = version, version
 	x.version.Store(version)
+	if !b.hold(version) {
+		return x.discard(b)
+	}
 	x.Log.Info("the index was read", "change", version)
+	return nil
+}
+
+// clear takes all documents out, so that the change feed is followed from its beginning.
+func (x *Index) clear() {
+	x.ready.Store(false)
+	x.each(func(_ int, sh *shard.Shard) { sh.Clear() })
+	x.follower.after, x.follower.kept = 0, 0
+	x.version.Store(0)
+}
+
+// discard clears an index that is of another store than this one, such as before it was
+// restored from a backup, and drops its snapshots: the numbers of the new store may
+// reach theirs.
+func (x *Index) discard(b bounds) error {
+	x.Log.Warn("the index follows changes that the store does not have; building it anew", "change", x.follower.after, "oldest", b.oldest, "newest", b.newest)
+	x.clear()
+	if x.Dir == "" {
+		return nil
+	}
+	for _, n := range x.held {
+		if err := os.Remove(x.snapshot(n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
 	return nil
 }
 
