@@ -8,8 +8,8 @@ const (
 			hubs = excluded.hubs, self = excluded.self WHERE pending.as_of < excluded.as_of`
 
 	// Without a subscriber nothing is logged.
-	putDownload = `INSERT INTO downloads (blob, file, number, kind, source, url, type, etag, modified, fetched)
-		SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), 0, CAST($3 AS TEXT), CAST($4 AS BIGINT), CAST($5 AS TEXT), CAST($6 AS TEXT), CAST($7 AS TEXT), CAST($8 AS TEXT), CAST($9 AS BIGINT)
+	putDownload = `INSERT INTO downloads (blob, file, kind, source, url, type, etag, modified, fetched)
+		SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS BIGINT), CAST($5 AS TEXT), CAST($6 AS TEXT), CAST($7 AS TEXT), CAST($8 AS TEXT), CAST($9 AS BIGINT)
 		WHERE EXISTS (SELECT 1 FROM subscriptions) ON CONFLICT (blob) DO NOTHING`
 	// All that have committed are numbered at once, in the order in which they came.
 	numberDownloads = `UPDATE downloads SET number = $1 + fresh.n

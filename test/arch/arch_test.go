@@ -1,7 +1,9 @@
 package arch
 
 import (
+	"io/fs"
 	"os"
+	"path"
 	"testing"
 
 	"github.com/courant-platform/courant/internal/port/store"
@@ -69,3 +71,27 @@ func TestEveryStatementIsOneForBothDatabases(t *testing.T) {
 		}
 	})
 }
+
+func TestEveryColumnIsWrittenByWhomTheMigrationsName(t *testing.T) {
+	names, err := fs.Glob(os.DirFS(root), "internal/port/store/migrations/*.sql")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%d migrations, %v", len(names), err)
+	}
+	var text []byte
+	for _, name := range names {
+		one, err := os.ReadFile(path.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, one...)
+	}
+	files := tree(t)
+	all, wrong := declared(string(text), unitsOf(files))
+	report(t, wrong)
+	if len(all) < 100 {
+		t.Errorf("only %d columns were found", len(all))
+	}
+	report(t, breaches(all, files))
+}
+
+func TestNoStatementStandsTwice(t *testing.T) { report(t, repeated(statements(tree(t)))) }

@@ -179,3 +179,50 @@ func TestStatementsArePutTogether(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+const plantedTables = `
+CREATE TABLE polls ( -- schedule
+  source BIGINT PRIMARY KEY,
+  due    BIGINT NOT NULL, -- schedule, desk: next time
+  reason TEXT NOT NULL    -- wanted, pending: states are no units
+);
+CREATE TABLE counts ( -- desk
+  number BIGINT NOT NULL
+);
+CREATE TABLE lost (
+  nobody BIGINT NOT NULL
+);
+`
+
+func TestAColumnWithAnotherWriterIsNamed(t *testing.T) {
+	files, err := load(fstest.MapFS{
+		"internal/stage/schedule/sql.go": {Data: []byte("package schedule\n\nconst plan = `UPDATE polls SET due = CASE WHEN $2 THEN (SELECT 1) ELSE 2 END, reason = $3 WHERE source = $1`\n")},
+		"internal/stage/robot/sql.go":    {Data: []byte("package robot\n\nconst answer = `INSERT INTO polls (source, reason) VALUES ($1, $2) ON CONFLICT (source) DO UPDATE SET due = polls.due`\n")},
+		"internal/table/sql.go":          {Data: []byte("package table\n\nconst count = `UPDATE counts SET number = $1`\n")},
+		"internal/table/table.go":        {Data: []byte("package table\n\nfunc Count() { put() }\n\nfunc put() { _ = count }\n")},
+		"internal/stage/parse/a.go":      {Data: []byte("package parse\n\nfunc f() { table.Count() }\n")},
+		"internal/desk/a.go":             {Data: []byte("package desk\n\nfunc f() { table.Count() }\n")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, wrong := declared(plantedTables, unitsOf(files))
+	if want := []string{"the migrations name no writer of lost.nobody"}; !slices.Equal(wrong, want) {
+		t.Errorf("got %q, want %q", wrong, want)
+	}
+	want := []string{
+		"internal/table/sql.go:3: count: parse writes counts.number, whose writers are desk",
+		"internal/stage/robot/sql.go:3: answer: robot writes polls.reason, whose writers are schedule",
+		"the migrations name desk as a writer of polls.due, which it does not write",
+	}
+	if got := breaches(all, files); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestAStatementThatStandsTwiceIsNamed(t *testing.T) {
+	got := repeated([]statement{{"a.go:1", "one", "SELECT 1  FROM x"}, {"b.go:2", "two", "SELECT 1 FROM\n\tx"}, {"c.go:3", "three", "SELECT 2 FROM x"}})
+	if want := []string{"b.go:2: two is one of a.go:1 once more"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -56,10 +56,21 @@ func (d Dialect) Migrate(ctx context.Context, db *sql.DB, options ...goose.Provi
 		return courant.Errorf(courant.Conflict,
 			"the database is of version %d, newer than this program, which knows versions up to %d: run a newer courant or restore an older copy", has, newest)
 	}
+	if has > 0 && !frozen(ctx, db) {
+		return courant.Errorf(courant.Conflict,
+			"the database was written by a version before 0.2, whose tables this program cannot read: list its sources with the old program (courant source export), then begin with an empty data folder or database")
+	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	return nil
+}
+
+// frozen says whether version 1 of the tables is the one that was frozen; before that
+// it was edited in place.
+func frozen(ctx context.Context, db *sql.DB) bool {
+	var n int
+	return db.QueryRowContext(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM readings LIMIT 1) AS one`).Scan(&n) == nil
 }
 
 // steps are the files of migrations/, whose names begin with their version.

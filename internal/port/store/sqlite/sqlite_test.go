@@ -47,3 +47,22 @@ func TestADatabaseNewerThanTheProgramIsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestADatabaseOfBeforeTheTablesWereFrozenIsRefusedWithOneSentence(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "courant.db")
+	if err := database(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("DROP TABLE readings"); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	_, err = sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	if !errors.Is(err, courant.Conflict) || !strings.Contains(err.Error(), "before 0.2") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v", err)
+	}
+}
