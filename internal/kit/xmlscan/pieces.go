@@ -32,7 +32,6 @@ type Pieces struct {
 	column   int // from 1, in characters
 	began    bool
 	err      error
-	read     int64
 	declared string // content type of the document
 }
 
@@ -43,9 +42,6 @@ func NewPieces(src io.Reader, contentType string) *Pieces {
 
 // Err is why the document could not be read to its end, nil if it could.
 func (p *Pieces) Err() error { return p.err }
-
-// Read is how many bytes of the document were read.
-func (p *Pieces) Read() int64 { return p.read }
 
 // Next is the next piece, "" at the end of the document.
 func (p *Pieces) Next() string {
@@ -105,7 +101,6 @@ func (p *Pieces) fill(size int) (whole bool) {
 	buffer := make([]byte, size)
 	copy(buffer, p.rest)
 	n, err := io.ReadFull(p.src, buffer[have:])
-	p.read += int64(n)
 	p.rest = buffer[:have+n]
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		_, err = p.src.Read(make([]byte, 1)) // tells a document that is cut off from one that ends

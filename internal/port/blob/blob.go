@@ -197,9 +197,6 @@ func (b Bucket) List(ctx context.Context, prefix string, f func(Info) error) err
 	return b.Driver.List(ctx, prefix, f)
 }
 
-// Close ends the driver.
-func (b Bucket) Close() error { return b.Driver.Close() }
-
 // Missing says whether err is the absence of a file.
 func Missing(err error) bool { return errors.Is(err, courant.NotFound) }
 

@@ -13,7 +13,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/courant-platform/courant"
 )
@@ -65,7 +64,6 @@ func (t Topic[T]) decoded(f func(context.Context, T) error) func(context.Context
 // error of its function is the verdict:
 //
 //	nil              acknowledged
-//	Later(d)         comes back after d, which does not count as a try
 //	courant.Invalid  a dead letter: parked with its reason, logged, counted
 //	any other        comes back after a while, a dead letter after Bus.Tries
 //	a panic          a dead letter, with the stack in the log
@@ -83,13 +81,6 @@ func (h Handler) check() error {
 	}
 	return checkName("group", h.group)
 }
-
-// Later is the verdict "come back after d".
-func Later(d time.Duration) error { return later(d) }
-
-type later time.Duration
-
-func (l later) Error() string { return "come back after " + time.Duration(l).String() }
 
 // checkName allows what is a name in every driver: no blanks, no wildcards.
 func checkName(what, name string) error {

@@ -46,45 +46,24 @@ func in(t *testing.T, b *bus.Bus, test func(t *testing.T), handlers ...bus.Handl
 	})
 }
 
-func TestLaterComesBackAtItsTime(t *testing.T) {
-	var at []time.Duration
-	var start time.Time
-	handler := numbers.Handle("parse", 1, func(_ context.Context, n int) error {
-		at = append(at, time.Since(start))
-		if len(at) < 3 {
-			return bus.Later(90 * time.Minute)
-		}
-		return nil
-	})
-	b := &bus.Bus{}
-	in(t, b, func(t *testing.T) {
-		start = time.Now()
-		publish(t, b, 1)
-		time.Sleep(24 * time.Hour)
-		synctest.Wait()
-		if len(at) != 3 || at[0] != 0 || at[1] != 90*time.Minute || at[2] != 180*time.Minute {
-			t.Errorf("handled at %v", at)
-		}
-	}, handler)
-}
-
 func TestASoonerFactOvertakesOneThatWaits(t *testing.T) {
 	var order []int
-	asked := map[int]bool{}
-	handler := numbers.Handle("parse", 1, func(_ context.Context, minutes int) error {
-		if !asked[minutes] {
-			asked[minutes] = true
-			return bus.Later(time.Duration(minutes) * time.Minute)
+	tries := map[int]int{}
+	handler := numbers.Handle("parse", 1, func(_ context.Context, failures int) error {
+		if tries[failures]++; tries[failures] <= failures {
+			return errors.New("no luck")
 		}
-		order = append(order, minutes)
+		order = append(order, failures)
 		return nil
 	})
-	b := &bus.Bus{}
+	b := &bus.Bus{Backoff: time.Minute}
 	in(t, b, func(t *testing.T) {
-		publish(t, b, 30, 10, 20)
+		publish(t, b, 4) // its tries end 7½ to 15 minutes after this
+		time.Sleep(6*time.Minute + 20*time.Second)
+		publish(t, b, 1) // and this one's before
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if len(order) != 3 || order[0] != 10 || order[1] != 20 || order[2] != 30 {
+		if len(order) != 2 || order[0] != 1 || order[1] != 4 {
 			t.Errorf("got %v", order)
 		}
 	}, handler)
@@ -115,14 +94,14 @@ func TestRetriesComeAtLongerAndLongerIntervals(t *testing.T) {
 
 func TestTooManyThatWaitAreDroppedAndCounted(t *testing.T) {
 	count := map[string]int{}
-	handler := numbers.Handle("parse", 1, func(context.Context, int) error { return bus.Later(time.Hour) })
-	b := &bus.Bus{Waiting: 10, Observe: func(topic, group, verdict string, _ time.Duration) {
+	handler := numbers.Handle("parse", 1, func(context.Context, int) error { return errors.New("no luck") })
+	b := &bus.Bus{Waiting: 10, Backoff: time.Hour, Observe: func(topic, group, verdict string, _ time.Duration) {
 		count[topic+" "+group+" "+verdict]++
 	}}
 	in(t, b, func(t *testing.T) {
 		publish(t, b, make([]int, 15)...)
 		synctest.Wait()
-		if count["number.drawn parse later"] != 10 || count["number.drawn parse dropped"] != 5 {
+		if count["number.drawn parse retry"] != 10 || count["number.drawn parse dropped"] != 5 {
 			t.Errorf("got %v", count)
 		}
 	}, handler)

@@ -25,7 +25,7 @@ type Bus struct {
 	Backoff time.Duration // before the second try, doubled for each further one; 1 s
 	Waiting int           // most facts of one handler that wait for another try, later ones are dropped; 10,000
 
-	// Observe, if set, is told every verdict (ok, later, retry, dead, dropped)
+	// Observe, if set, is told every verdict (ok, retry, dead, dropped)
 	// and how long the handler took. The group of a Listen is "".
 	Observe func(topic, group, verdict string, took time.Duration)
 	// Ready, if set, is called once in Run, when all handlers are subscribed.

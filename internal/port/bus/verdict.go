@@ -62,13 +62,10 @@ func (s *service) call(ctx context.Context, j job) (err error) {
 // verdict reads a handler's error: what to call it, and after what time the
 // job comes back, negative for never. It counts a failed try.
 func (s *service) verdict(j *job, err error) (string, time.Duration) {
-	var wait later
 	var crashed *crash
 	switch {
 	case err == nil:
 		return "ok", -1
-	case errors.As(err, &wait):
-		return "later", max(time.Duration(wait), 0)
 	case errors.Is(err, courant.Invalid), errors.As(err, &crashed):
 		return "dead", -1
 	}

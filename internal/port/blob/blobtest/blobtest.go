@@ -36,7 +36,7 @@ func Run(t *testing.T, driver func(t *testing.T) blob.Driver) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := blob.Bucket{Driver: driver(t)}
-			defer b.Close()
+			defer b.Driver.Close()
 			c.test(t, b)
 		})
 	}

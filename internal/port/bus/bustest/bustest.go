@@ -47,7 +47,6 @@ func Run(t *testing.T, open func(t *testing.T) bus.Driver) {
 		{"receiving gives no more than was asked for", noMoreThan},
 		{"waiting for a message ends with its context", waitingEnds},
 
-		{"Later brings a fact back, as often as it likes", laterComesBack},
 		{"a fact that waits holds up no other", waitingHoldsUpNothing},
 		{"a failing fact is tried again, then parked", retriedThenParked},
 		{"an invalid fact is parked at once", invalidParked},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,30 +33,12 @@ func (v *verdicts) of(verdict string) int {
 	return v.count[verdict]
 }
 
-func laterComesBack(t *testing.T, d bus.Driver) {
-	const times = 12 // more than Tries
-	var seen verdicts
-	var n atomic.Int64
-	b := &bus.Bus{Driver: d, Observe: seen.observe}
-	Start(t, b, notes.Handle("parse", 1, func(context.Context, note) error {
-		if n.Add(1) < times {
-			return bus.Later(time.Millisecond)
-		}
-		return nil
-	}))
-	publish(t, d, notes, note{})
-	Until(t, "it is done", func() bool { return seen.of("ok") == 1 })
-	if seen.of("later") != times-1 || len(b.Dead()) != 0 {
-		t.Errorf("%d times later, %d dead letters", seen.of("later"), len(b.Dead()))
-	}
-}
-
 func waitingHoldsUpNothing(t *testing.T, d bus.Driver) {
 	const waiting = 2_000
 	var done tally
-	Start(t, &bus.Bus{Driver: d}, notes.Handle("parse", 1, func(ctx context.Context, n note) error {
+	Start(t, &bus.Bus{Driver: d, Backoff: time.Hour}, notes.Handle("parse", 1, func(ctx context.Context, n note) error {
 		if n.N < waiting {
-			return bus.Later(time.Hour)
+			return errors.New("no luck")
 		}
 		return done.handle(ctx, n)
 	}))
