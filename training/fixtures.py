@@ -9,9 +9,8 @@ CatBoost's raw predictions for them:
 
     {"model": {...}, "rows": [[value, ...], ...], "predictions": [number, ...]}
 
-A value is a number, "nan", "inf", "-inf", or {"category": string or
-integer}. hashes.json holds strings with the hashes that CatBoost gives them.
-Everything is drawn from fixed seeds.
+A value is a number, "nan", "inf" or "-inf". refused_<name>.json holds a model that
+is not read. Everything is drawn from fixed seeds.
 """
 
 import json
@@ -73,19 +72,16 @@ def export(model, pool):
     return text
 
 
-def value(x, categorical):
-    if categorical:
-        return {"category": x}
+def value(x):
     return x if math.isfinite(x) else str(x)
 
 
-def borders_and_beyond(model, rows, categories):
+def borders_and_beyond(model, rows):
     """Adds rows that stand on the borders, beside them and far away."""
     rows = [list(row) for row in rows]
     width = len(rows[0])
-    numeric = [i for i in range(width) if i not in categories]
     for i, extreme in enumerate([math.inf, -math.inf, 0.0, -0.0, 3.4e38, -3.4e38, 1e-45]):
-        rows[i][numeric[i % len(numeric)]] = extreme
+        rows[i][i % width] = extreme
     for number, (feature, borders) in enumerate(sorted(model.get_borders().items())):
         for i, border in enumerate(borders[:3]):
             row = rows[8 + (3 * number + i) % 24]
@@ -94,14 +90,12 @@ def borders_and_beyond(model, rows, categories):
     return rows
 
 
-def write(folder, name, model, pool, rows, categories=(), unknown=()):
-    rows = borders_and_beyond(model, rows[:ROWS], categories)
-    for row, (column, category) in zip(rows[-len(unknown):], unknown):
-        row[column] = category
-    raw = model.predict(Pool(rows, cat_features=list(categories) or None), prediction_type="RawFormulaVal")
+def write(folder, name, model, pool, rows):
+    rows = borders_and_beyond(model, rows[:ROWS])
+    raw = model.predict(Pool(rows), prediction_type="RawFormulaVal")
     fixture = {
         "model": export(model, pool),
-        "rows": [[value(x, i in categories) for i, x in enumerate(row)] for row in rows],
+        "rows": [[value(x) for x in row] for row in rows],
         "predictions": [float(p) for p in raw],
     }
     dump(folder, name, fixture)
@@ -160,20 +154,16 @@ def missing(folder):
     write(folder, "nan_forbidden", model, pool, holes)
 
 
-def one_hot(folder):
-    rows, y = mixed(50)
-    model, pool = train(rows, y, categories=(1, 3), one_hot_max_size=32, depth=5)
-    unknown = [(1, "never seen"), (3, 12345), (3, -2), (1, "Red")]
-    write(folder, "onehot", model, pool, rows, categories=(1, 3), unknown=unknown)
-
-
 def refused(folder):
-    """Models that a reader of one-value oblivious trees has to refuse."""
+    """Models that a reader of one-value oblivious trees over numbers has to refuse."""
     rows, y = numbers(60, count=200)
     model, pool = train(rows, y, grow_policy="Lossguide", iterations=2)
     dump(folder, "refused_lossguide", export(model, pool))
     model, pool = train(rows, np.digitize(y, [-0.5, 0.5]), loss_function="MultiClass", iterations=2, depth=2)
     dump(folder, "refused_multiclass", export(model, pool))
+    rows, y = mixed(50)
+    model, pool = train(rows, y, categories=(1, 3), one_hot_max_size=32, depth=5)
+    dump(folder, "refused_onehot", export(model, pool))
     rows, y = mixed(61, count=200)
     model, pool = train(rows, y, categories=(1, 3), one_hot_max_size=1, iterations=2, depth=2)
     text = export(model, pool)
@@ -181,19 +171,6 @@ def refused(folder):
     dump(folder, "refused_ctr", text)
 
 
-def hashes(folder):
-    """The hashes that CatBoost writes beside a model, for names of many lengths."""
-    names = ["", "a", "red", "-1", "0", "7", "2147483648"]
-    names += ["".join(chr(97 + (i * i + length) % 26) for i in range(length)) for length in
-              [4, 5, 8, 9, 15, 16, 17, 24, 31, 32, 33, 47, 63, 64, 65, 100, 127, 128, 129, 192, 193, 300]]
-    names += ["зелёный цвет", "日本語"]
-    rows = [[name] for name in names] * 4
-    y = np.arange(len(rows)) % len(names)
-    model, pool = train(rows, y, categories=(0,), one_hot_max_size=64, iterations=3, depth=2)
-    known = export(model, pool)["features_info"]["cat_features_hash"]
-    dump(folder, "hashes", sorted(({"hash": h["hash"], "name": h["value"]} for h in known), key=lambda h: h["name"]))
-
-
 if __name__ == "__main__":
-    for make in (regressions, losses, missing, one_hot, refused, hashes):
+    for make in (regressions, losses, missing, refused):
         make(sys.argv[1])

@@ -44,8 +44,8 @@ func openReranker(path string, signals []string) (*reranker, error) {
 	s, names := &reranker{model: m}, shard.FeatureNames(signals)
 	for _, f := range all.Computed() {
 		at := slices.Index(names, f.Name)
-		if at < 0 || f.Categorical {
-			return nil, courant.Errorf(courant.Invalid, "%s: there is no number %q among the features", path, f.Name)
+		if at < 0 {
+			return nil, courant.Errorf(courant.Invalid, "%s: feature %q does not exist", path, f.Name)
 		}
 		s.places = append(s.places, place{at, f.Flat})
 	}
@@ -55,11 +55,11 @@ func openReranker(path string, signals []string) (*reranker, error) {
 // rank ranks the first hits again. Those that have the words in other forms only stay
 // behind the others.
 func (s *reranker) rank(hits []shard.Hit) {
-	values := make([]gbdt.Value, s.model.Width())
+	values := make([]float32, s.model.Width())
 	for i := range hits {
 		h := &hits[i]
 		for _, p := range s.places {
-			values[p.flat] = gbdt.Number(h.Features[p.feature])
+			values[p.flat] = h.Features[p.feature]
 		}
 		h.Score = s.model.Predict(values)
 	}

@@ -43,7 +43,7 @@ func perTree(b *testing.B, docs, trees int) {
 
 func BenchmarkPredict(b *testing.B) {
 	r, m, _ := benchModel(b)
-	docs := make([][]Value, 64)
+	docs := make([][]float32, 64)
 	for i := range docs {
 		docs[i] = randomValues(r, m)
 	}

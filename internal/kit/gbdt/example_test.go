@@ -19,12 +19,11 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	red, blue := gbdt.Category("red"), gbdt.Category("blue")
 	block := blockOf(scorer,
-		[]gbdt.Value{blue, 0, gbdt.Number(1)},
-		[]gbdt.Value{red, 0, gbdt.Number(2)},
-		[]gbdt.Value{blue, 0, gbdt.Number(2)},
-		[]gbdt.Value{red, 0, gbdt.Number(1)},
+		[]float32{0, 0, 1},
+		[]float32{1, 0, 2},
+		[]float32{0, 0, 2},
+		[]float32{1, 0, 1},
 	)
 	docs := gbdt.FirstOf(4)
 

@@ -8,14 +8,9 @@
 // machine; Scorer.Bound says how far they may be from the model, and
 // Scorer.Exact gives what Predict gives, from the same bins.
 //
-// Models with CTRs, several classes, texts, embeddings or trees that are not
-// oblivious are refused.
+// Models with categorical features, several classes, texts, embeddings or trees
+// that are not oblivious are refused.
 package gbdt
-
-import (
-	"math"
-	"strconv"
-)
 
 // mostDepth is how many splits a tree may have.
 const mostDepth = 8
@@ -25,7 +20,7 @@ const mostDepth = 8
 type Model struct {
 	trees       []tree
 	scale, bias float64
-	features    map[int]Feature // by flat index, each without a category
+	features    map[int]Feature // by flat index
 	width       int
 }
 
@@ -35,29 +30,12 @@ type tree struct {
 	leaves []float64
 }
 
-// split holds for a number above its border, or for its category.
+// split holds for a number above its border.
 type split struct {
-	flat        int32 // where the value stands
-	border      float32
-	category    Value
-	categorical bool
-	nan         bool // whether it holds for NaN
+	flat   int32 // where the value stands
+	border float32
+	nan    bool // whether it holds for NaN
 }
-
-// Value is the value of one feature: a number, or the hash of a category.
-type Value uint32
-
-// Number is a value of a numeric feature. NaN says that it is missing.
-func Number(x float32) Value { return Value(math.Float32bits(x)) }
-
-// Category is a value of a categorical feature, hashed as CatBoost does.
-func Category(name string) Value { return Value(uint32(cityHash64(name))) }
-
-// Integer is a value of a categorical feature whose categories are integers:
-// CatBoost takes their decimal form for the name.
-func Integer(n int64) Value { return Category(strconv.FormatInt(n, 10)) }
-
-func (v Value) number() float32 { return math.Float32frombits(uint32(v)) }
 
 // Trees is how many trees the model has.
 func (m *Model) Trees() int { return len(m.trees) }
@@ -68,8 +46,8 @@ func (m *Model) Width() int { return m.width }
 
 // Predict gives CatBoost's raw prediction (RawFormulaVal). Values stand at their
 // feature's flat index, that is in the order of the columns of the training
-// pool; there must be at least Width of them.
-func (m *Model) Predict(values []Value) float64 {
+// pool; there must be at least Width of them. NaN says that one is missing.
+func (m *Model) Predict(values []float32) float64 {
 	sum := 0.0
 	for i := range m.trees {
 		sum += m.trees[i].value(values)
@@ -82,7 +60,7 @@ func (m *Model) Predict(values []Value) float64 {
 // processors.
 func (m *Model) finish(sum float64) float64 { return float64(m.scale*sum) + m.bias }
 
-func (t *tree) value(values []Value) float64 {
+func (t *tree) value(values []float32) float64 {
 	leaf := 0
 	for i := range t.splits {
 		if s := &t.splits[i]; s.holds(values[s.flat]) {
@@ -92,10 +70,6 @@ func (t *tree) value(values []Value) float64 {
 	return t.leaves[leaf]
 }
 
-func (s *split) holds(v Value) bool {
-	if s.categorical {
-		return v == s.category
-	}
-	x := v.number()
+func (s *split) holds(x float32) bool {
 	return x > s.border || s.nan && x != x
 }

@@ -35,19 +35,3 @@ func first(part []byte, rows int) []byte {
 // Kernel is the name of the kernel that scores on this machine: "avx512vbmi",
 // "avx2" or "portable".
 func Kernel() string { return kernels()[0].name }
-
-// reference adds trees document by document. Tests hold the others to it.
-func reference(s *Scorer, scores *Scores, b *parts, from, to int) {
-	for doc := range scores {
-		for i := from; i < to; i++ {
-			t := &s.trees[i]
-			leaf := 0
-			for j, c := range t.cuts {
-				if b.rows[c.part][int(c.row)*BlockSize+doc] > c.above {
-					leaf |= 1 << j
-				}
-			}
-			scores[doc] += int32(t.leaves[leaf])
-		}
-	}
-}

@@ -16,7 +16,7 @@ type shape struct {
 	wild                 bool
 }
 
-// randomModel draws a model: numbers with each treatment of NaN, and categories.
+// randomModel draws a model of features with each treatment of NaN.
 func randomModel(r *rand.Rand, s shape) *Model {
 	m := &Model{scale: 1, width: s.features, features: map[int]Feature{}}
 	if s.wild {
@@ -44,18 +44,11 @@ func randomModel(r *rand.Rand, s shape) *Model {
 }
 
 func randomSplit(r *rand.Rand, f Feature) split {
-	if f.Categorical {
-		return split{flat: int32(f.Flat), categorical: true, category: Integer(r.Int64N(3))}
-	}
 	return split{flat: int32(f.Flat), nan: f.nan, border: f.Borders[r.IntN(len(f.Borders))]}
 }
 
 func randomFeature(r *rand.Rand, flat int, s shape) Feature {
 	f := Feature{Name: fmt.Sprint("f", flat), Flat: flat}
-	if s.wild && r.IntN(8) == 0 {
-		f.Categorical = true
-		return f
-	}
 	f.nan = r.IntN(2) == 0
 	for range 1 + r.IntN(s.borders) {
 		f.Borders = append(f.Borders, float32(r.NormFloat64()))
@@ -66,14 +59,10 @@ func randomFeature(r *rand.Rand, flat int, s shape) Feature {
 }
 
 // randomValues draws a document: numbers on borders, beside them and missing.
-func randomValues(r *rand.Rand, m *Model) []Value {
-	values := make([]Value, m.width)
+func randomValues(r *rand.Rand, m *Model) []float32 {
+	values := make([]float32, m.width)
 	for i := range m.trees {
 		for _, s := range m.trees[i].splits {
-			if s.categorical {
-				values[s.flat] = Integer(r.Int64N(4))
-				continue
-			}
 			x := float32(r.NormFloat64())
 			switch r.IntN(8) {
 			case 0:
@@ -83,16 +72,16 @@ func randomValues(r *rand.Rand, m *Model) []Value {
 			case 2:
 				x = math.Nextafter32(s.border, 9)
 			}
-			values[s.flat] = Number(x)
+			values[s.flat] = x
 		}
 	}
 	return values
 }
 
 // fill draws 128 documents and their bins.
-func fill(r *rand.Rand, m *Model, s *Scorer) (Block, [][]Value) {
+func fill(r *rand.Rand, m *Model, s *Scorer) (Block, [][]float32) {
 	b := Block{make([]byte, len(s.stored)*BlockSize), make([]byte, len(s.computed)*BlockSize)}
-	docs := make([][]Value, BlockSize)
+	docs := make([][]float32, BlockSize)
 	for doc := range docs {
 		docs[doc] = randomValues(r, m)
 		for i := range s.stored {
@@ -160,6 +149,22 @@ func wrongOnPurpose(r *rand.Rand) Scores {
 		s[i] = r.Int32N(1 << 20)
 	}
 	return s
+}
+
+// reference adds trees document by document. The kernels are held to it.
+func reference(s *Scorer, scores *Scores, b *parts, from, to int) {
+	for doc := range scores {
+		for i := from; i < to; i++ {
+			t := &s.trees[i]
+			leaf := 0
+			for j, c := range t.cuts {
+				if b.rows[c.part][int(c.row)*BlockSize+doc] > c.above {
+					leaf |= 1 << j
+				}
+			}
+			scores[doc] += int32(t.leaves[leaf])
+		}
+	}
 }
 
 func TestAllKernelsGiveTheSameIntegers(t *testing.T) {

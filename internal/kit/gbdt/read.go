@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 )
@@ -22,31 +21,24 @@ type (
 		ScaleAndBias []json.RawMessage `json:"scale_and_bias"`
 	}
 	featuresJSON struct {
-		Floats     []floatJSON    `json:"float_features"`
-		Categories []categoryJSON `json:"categorical_features"`
-	}
-	featureJSON struct {
-		Index int    `json:"feature_index"`
-		Flat  int    `json:"flat_feature_index"`
-		ID    string `json:"feature_id"`
-		Name  string `json:"feature_name"`
+		Floats []floatJSON `json:"float_features"`
 	}
 	floatJSON struct {
-		featureJSON
+		Index   int       `json:"feature_index"`
+		Flat    int       `json:"flat_feature_index"`
+		ID      string    `json:"feature_id"`
+		Name    string    `json:"feature_name"`
 		Borders []float32 `json:"borders"`
 		NaN     string    `json:"nan_value_treatment"`
 	}
-	categoryJSON struct{ featureJSON }
-	treeJSON     struct {
+	treeJSON struct {
 		Leaves []float64   `json:"leaf_values"`
 		Splits []splitJSON `json:"splits"`
 	}
 	splitJSON struct {
-		Type     string  `json:"split_type"`
-		Float    int     `json:"float_feature_index"`
-		Border   float32 `json:"border"`
-		Category int     `json:"cat_feature_index"`
-		Value    int64   `json:"value"`
+		Type   string  `json:"split_type"`
+		Float  int     `json:"float_feature_index"`
+		Border float32 `json:"border"`
 	}
 )
 
@@ -79,7 +71,7 @@ func (j *modelJSON) model() (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{scale: scale, bias: bias, features: known.all, width: known.width}
+	m := &Model{scale: scale, bias: bias, features: known.byFlat, width: known.width}
 	for i, t := range *j.Trees {
 		read, err := t.tree(known)
 		if err != nil {
@@ -114,51 +106,45 @@ func scaleAndBias(j []json.RawMessage) (scale, bias float64, err error) {
 	return scale, each[0], nil
 }
 
-// known are the features that splits may name, by their index within their
-// kind, and all by their flat index.
+// known are the features that splits may name.
 type known struct {
-	floats, categories, all map[int]Feature
-	width                   int
+	byIndex, byFlat map[int]Feature
+	width           int
 }
 
 func (j *featuresJSON) known() (*known, error) {
-	k := &known{floats: map[int]Feature{}, categories: map[int]Feature{}, all: map[int]Feature{}}
+	k := &known{byIndex: map[int]Feature{}, byFlat: map[int]Feature{}}
 	for _, f := range j.Floats {
 		nan, err := holdsForNaN(f.NaN)
 		if err == nil {
 			err = ascending(f.Borders)
 		}
 		if err == nil {
-			err = k.add(k.floats, f.Index, Feature{Name: f.name(), Flat: f.Flat, Borders: f.Borders, nan: nan})
+			err = k.add(f.Index, Feature{Name: f.name(), Flat: f.Flat, Borders: f.Borders, nan: nan})
 		}
 		if err != nil {
 			return nil, fmt.Errorf("float feature %q: %w", f.name(), err)
 		}
 	}
-	for _, f := range j.Categories {
-		if err := k.add(k.categories, f.Index, Feature{Name: f.name(), Flat: f.Flat, Categorical: true}); err != nil {
-			return nil, fmt.Errorf("categorical feature %q: %w", f.name(), err)
-		}
-	}
 	return k, nil
 }
 
-func (k *known) add(to map[int]Feature, index int, f Feature) error {
+func (k *known) add(index int, f Feature) error {
 	if f.Flat < 0 || f.Flat > mostFlat {
 		return fmt.Errorf("flat index %d is not between 0 and %d", f.Flat, mostFlat)
 	}
-	if _, twice := to[index]; twice {
+	if _, twice := k.byIndex[index]; twice {
 		return fmt.Errorf("index %d is given twice", index)
 	}
-	if _, twice := k.all[f.Flat]; twice {
+	if _, twice := k.byFlat[f.Flat]; twice {
 		return fmt.Errorf("flat index %d is given twice", f.Flat)
 	}
-	to[index], k.all[f.Flat] = f, f
+	k.byIndex[index], k.byFlat[f.Flat] = f, f
 	k.width = max(k.width, f.Flat+1)
 	return nil
 }
 
-func (f *featureJSON) name() string {
+func (f *floatJSON) name() string {
 	return cmp.Or(f.Name, f.ID, strconv.Itoa(f.Flat))
 }
 
@@ -204,25 +190,15 @@ func (j *treeJSON) tree(k *known) (tree, error) {
 }
 
 func (j *splitJSON) split(k *known) (split, error) {
-	switch j.Type {
-	case "FloatFeature":
-		f, ok := k.floats[j.Float]
-		if !ok {
-			return split{}, fmt.Errorf("there is no float feature %d", j.Float)
-		}
-		if _, ok := slices.BinarySearch(f.Borders, j.Border); !ok {
-			return split{}, fmt.Errorf("%v is no border of %q", j.Border, f.Name)
-		}
-		return split{flat: int32(f.Flat), border: j.Border, nan: f.nan}, nil
-	case "OneHotFeature":
-		f, ok := k.categories[j.Category]
-		if !ok {
-			return split{}, fmt.Errorf("there is no categorical feature %d", j.Category)
-		}
-		if j.Value < math.MinInt32 || j.Value > math.MaxUint32 {
-			return split{}, fmt.Errorf("%d is no hash of a category", j.Value)
-		}
-		return split{flat: int32(f.Flat), category: Value(uint32(j.Value)), categorical: true}, nil
+	if j.Type != "FloatFeature" {
+		return split{}, fmt.Errorf("%q is not read, only FloatFeature", j.Type)
 	}
-	return split{}, fmt.Errorf("%q is not read, only FloatFeature and OneHotFeature", j.Type)
+	f, ok := k.byIndex[j.Float]
+	if !ok {
+		return split{}, fmt.Errorf("there is no float feature %d", j.Float)
+	}
+	if _, ok := slices.BinarySearch(f.Borders, j.Border); !ok {
+		return split{}, fmt.Errorf("%v is no border of %q", j.Border, f.Name)
+	}
+	return split{flat: int32(f.Flat), border: j.Border, nan: f.nan}, nil
 }

@@ -12,12 +12,12 @@ import (
 
 // whole is a model that is read; the tests damage it.
 const whole = `{"features_info":{
-	"float_features":[{"feature_index":0,"flat_feature_index":2,"feature_id":"price","borders":[0.5,1.5],"nan_value_treatment":"AsTrue"}],
-	"categorical_features":[{"feature_index":0,"flat_feature_index":0,"feature_name":"colour"}]},
+	"float_features":[{"feature_index":0,"flat_feature_index":2,"feature_id":"price","borders":[0.5,1.5],"nan_value_treatment":"AsTrue"},
+		{"feature_index":1,"flat_feature_index":0,"feature_name":"rating","borders":[0.5]}]},
 	"oblivious_trees":[
 		{"leaf_values":[1,2,3,4],"splits":[
 			{"split_type":"FloatFeature","float_feature_index":0,"border":1.5},
-			{"split_type":"OneHotFeature","cat_feature_index":0,"value":-1242798403}]},
+			{"split_type":"FloatFeature","float_feature_index":1,"border":0.5}]},
 		{"leaf_values":[0.25],"splits":null}],
 	"scale_and_bias":[2,[10]]}`
 
@@ -30,17 +30,15 @@ func TestASmallModelByHand(t *testing.T) {
 		t.Errorf("width %d, trees %d", m.Width(), m.Trees())
 	}
 	for _, c := range []struct {
-		colour string
-		price  float64
-		want   float64
+		rating, price, want float64
 	}{
-		{"blue", 1.5, 2*1.25 + 10},
-		{"blue", 1.6, 2*2.25 + 10},
-		{"red", 1, 2*3.25 + 10},
-		{"red", math.NaN(), 2*4.25 + 10},
+		{0, 1.5, 2*1.25 + 10},
+		{0, 1.6, 2*2.25 + 10},
+		{1, 1, 2*3.25 + 10},
+		{1, math.NaN(), 2*4.25 + 10},
 	} {
-		if got := m.Predict([]gbdt.Value{gbdt.Category(c.colour), 0, gbdt.Number(float32(c.price))}); got != c.want {
-			t.Errorf("%s, %v: %v, want %v", c.colour, c.price, got, c.want)
+		if got := m.Predict([]float32{float32(c.rating), 0, float32(c.price)}); got != c.want {
+			t.Errorf("%v, %v: %v, want %v", c.rating, c.price, got, c.want)
 		}
 	}
 }
@@ -59,14 +57,13 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		{"AsTrue", "AsBefore", `unknown nan_value_treatment "AsBefore"`},
 		{`"flat_feature_index":2`, `"flat_feature_index":-1`, "flat index -1 is not between"},
 		{`"flat_feature_index":2`, `"flat_feature_index":99999999`, "flat index 99999999 is not between"},
-		{`"flat_feature_index":2`, `"flat_feature_index":0`, `categorical feature "colour": flat index 0 is given twice`},
+		{`"flat_feature_index":2`, `"flat_feature_index":0`, `float feature "rating": flat index 0 is given twice`},
 		{`"border":1.5`, `"border":1.25`, `tree 0: split 0: 1.25 is no border of "price"`},
 		{`"float_feature_index":0`, `"float_feature_index":7`, "there is no float feature 7"},
-		{`"cat_feature_index":0`, `"cat_feature_index":-7`, "there is no categorical feature -7"},
-		{"-1242798403", "4294967296", "4294967296 is no hash"},
+		{`"feature_index":1`, `"feature_index":0`, `float feature "rating": index 0 is given twice`},
 		{"[1,2,3,4]", "[1,2,3]", "tree 0: 3 leaves for 2 splits"},
 		{"[1,2,3,4]", "[1,2,3,4,5,6,7,8]", "tree 0: 2 values a leaf"},
-		{`"OneHotFeature"`, `"OnlineCtr"`, `tree 0: split 1: "OnlineCtr" is not read`},
+		{`"FloatFeature","float_feature_index":1`, `"OneHotFeature","cat_feature_index":0`, `tree 0: split 1: "OneHotFeature" is not read`},
 		{`"splits":null`, `"splits":[{},{},{},{},{},{},{},{},{}]`, "tree 1: 9 splits, more than 8"},
 	} {
 		_, err := gbdt.Read([]byte(strings.Replace(whole, c.old, c.new, 1)))
@@ -94,7 +91,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		values := make([]gbdt.Value, m.Width())
+		values := make([]float32, m.Width())
 		predicted := m.Predict(values)
 		s, err := gbdt.Compile(m, nil)
 		if err != nil {

@@ -51,19 +51,16 @@ type cut struct {
 // are leaves whose sums are no numbers.
 func Compile(m *Model, computed func(Feature) bool) (*Scorer, error) {
 	s := &Scorer{model: m, kernel: kernels()[0]}
-	rows := map[column]cut{}
+	rows := map[int]cut{}
 	for i := range m.trees {
 		var cuts []cut
 		for _, split := range m.trees[i].splits {
 			f := m.features[int(split.flat)]
-			f.Category = split.category
 			if n := len(f.Borders); n > mostBorders {
 				return nil, fmt.Errorf("compile model: %q has %d borders, more than %d", f.Name, n, mostBorders)
 			}
 			c := s.rowOf(&f, rows, computed)
-			if !split.categorical {
-				c.above = f.Bin(Number(split.border)) // which lies on its border, not above
-			}
+			c.above = f.Bin(split.border) // which lies on its border, not above
 			cuts = append(cuts, c)
 		}
 		s.trees = append(s.trees, rankTree{cuts: cuts})
@@ -76,16 +73,10 @@ func Compile(m *Model, computed func(Feature) bool) (*Scorer, error) {
 	return s, nil
 }
 
-// column tells rows apart.
-type column struct {
-	flat     int
-	category Value
-}
-
-// rowOf finds the row of a feature, the next one if this is its first use.
-func (s *Scorer) rowOf(f *Feature, rows map[column]cut, computed func(Feature) bool) cut {
-	at := column{f.Flat, f.Category}
-	c, ok := rows[at]
+// rowOf finds the row of a feature, the next one if this is its first use. rows are
+// by flat index.
+func (s *Scorer) rowOf(f *Feature, rows map[int]cut, computed func(Feature) bool) cut {
+	c, ok := rows[f.Flat]
 	switch {
 	case ok:
 	case computed != nil && computed(*f):
@@ -95,7 +86,7 @@ func (s *Scorer) rowOf(f *Feature, rows map[column]cut, computed func(Feature) b
 		c = cut{row: int32(len(s.stored))}
 		s.stored = append(s.stored, *f)
 	}
-	rows[at] = c
+	rows[f.Flat] = c
 	return c
 }
 

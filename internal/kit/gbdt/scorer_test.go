@@ -11,7 +11,7 @@ import (
 )
 
 // blockOf is a block whose first documents have the given values.
-func blockOf(s *gbdt.Scorer, docs ...[]gbdt.Value) gbdt.Block {
+func blockOf(s *gbdt.Scorer, docs ...[]float32) gbdt.Block {
 	rows := func(features []gbdt.Feature) []byte {
 		out := make([]byte, len(features)*gbdt.BlockSize)
 		for i := range features {
@@ -31,7 +31,7 @@ func TestScoresOfRealModelsKeepTheirBoundAndExactIsPredict(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var docs [][]gbdt.Value
+		var docs [][]float32
 		for i := range f.Rows {
 			docs = append(docs, f.row(i))
 		}
@@ -64,17 +64,17 @@ func TestRowsComeInTheOrderOfTheirFirstUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := s.Stored()
-	if len(all) != 2 || all[0].Name != "price" || all[1].Name != "colour" || all[1].Category != gbdt.Category("red") {
+	if len(all) != 2 || all[0].Name != "price" || all[1].Name != "rating" {
 		t.Errorf("%+v", all)
 	}
 	if before, _ := s.Rows(0); before != 0 {
 		t.Errorf("no trees need %d rows", before)
 	}
-	s, err = gbdt.Compile(m, func(f gbdt.Feature) bool { return f.Categorical })
+	s, err = gbdt.Compile(m, func(f gbdt.Feature) bool { return f.Name == "rating" })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if stored, computed := s.Rows(1); stored != 1 || computed != 1 || s.Computed()[0].Name != "colour" {
+	if stored, computed := s.Rows(1); stored != 1 || computed != 1 || s.Computed()[0].Name != "rating" {
 		t.Errorf("%d rows stored, %d computed", stored, computed)
 	}
 }
@@ -100,11 +100,11 @@ func TestABlockWithoutARowPanicsAndBorrowsNoneFromTheNextOne(t *testing.T) {
 func TestABinIsHowManyBordersLieBelow(t *testing.T) {
 	f := gbdt.Feature{Borders: []float32{-1, 0, 2}}
 	for x, want := range map[float64]uint8{-2: 0, -1: 0, -0.5: 1, 0: 1, math.Copysign(0, -1): 1, 2: 2, 2.1: 3, math.Inf(1): 3, math.Inf(-1): 0} {
-		if got := f.Bin(gbdt.Number(float32(x))); got != want {
+		if got := f.Bin(float32(x)); got != want {
 			t.Errorf("%v is in bin %d, want %d", x, got, want)
 		}
 	}
-	if got := f.Bin(gbdt.Number(float32(math.NaN()))); got != 0 {
+	if got := f.Bin(float32(math.NaN())); got != 0 {
 		t.Errorf("NaN is in bin %d", got)
 	}
 }

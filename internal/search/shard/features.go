@@ -159,11 +159,11 @@ func (f *dynamic) fill(r *ranking, g *gbdt.Feature, known []uint16, docs []uint3
 	for i, d := range docs {
 		k := f.key(r, d)
 		if k < 0 {
-			row[i] = g.Bin(gbdt.Number(f.of(r, d)))
+			row[i] = g.Bin(f.of(r, d))
 			continue
 		}
 		if known[k] == 0 {
-			known[k] = uint16(g.Bin(gbdt.Number(f.of(r, d)))) + 1
+			known[k] = uint16(g.Bin(f.of(r, d))) + 1
 		}
 		row[i] = byte(known[k] - 1)
 	}
@@ -203,7 +203,7 @@ func (x *index) setBins(doc uint32) {
 		x.bins = append(x.bins, make([]byte, rows*gbdt.BlockSize)...)
 	}
 	for i := range stored {
-		x.bins[block+i*gbdt.BlockSize+int(doc)%gbdt.BlockSize] = stored[i].Bin(gbdt.Number(x.Model.stored[i](x, doc)))
+		x.bins[block+i*gbdt.BlockSize+int(doc)%gbdt.BlockSize] = stored[i].Bin(x.Model.stored[i](x, doc))
 	}
 }
 
