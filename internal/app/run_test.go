@@ -29,6 +29,7 @@ func config() app.Config {
 
 // written is a writer of many.
 type written struct {
+	// mu guards out.
 	mu  sync.Mutex
 	out bytes.Buffer
 }

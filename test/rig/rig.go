@@ -15,6 +15,7 @@ import (
 // Programs are the programs under test, built when first asked for, once for a
 // test binary. The zero value is ready.
 type Programs struct {
+	// mu guards dir and built, and is held while a program is built.
 	mu    sync.Mutex
 	dir   string
 	built map[string]string

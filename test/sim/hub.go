@@ -18,6 +18,7 @@ import (
 // hub delivers the feeds of every second host to who has subscribed: each change
 // once, late, and out of order, and nothing while no platform lives.
 type hub struct {
+	// mu guards platform, callbacks and delivered.
 	mu        sync.Mutex
 	platform  http.Handler                 // of the life that there is
 	callbacks map[string]map[string]string // by topic, with their secrets

@@ -41,6 +41,7 @@ func (a *article) text() string {
 // second feed carries articles of the first one's in the same words; the last
 // host's feed claims addresses of others.
 type world struct {
+	// mu guards the fields below, what they refer to included, but not hub.
 	mu       sync.Mutex
 	rand     *rand.Rand
 	hosts    int

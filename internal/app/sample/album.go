@@ -12,6 +12,7 @@ import (
 
 // album draws pictures when they are asked for, and remembers some.
 type album struct {
+	// mu guards drawn, and is held while a picture is drawn.
 	mu    sync.Mutex
 	drawn map[string][]byte
 }

@@ -110,6 +110,7 @@ func fill(x *index.Index, path string, ids, spent *atomic.Int64) error {
 	return err
 }
 
+// loading has one goroutine at a time put documents in.
 var loading sync.Mutex
 
 // askedOf is a query of a log with its class.

@@ -106,6 +106,7 @@ func (s *Search) armOf(user string) arm {
 
 // exposed counts queries until they are written.
 type exposed struct {
+	// mu guards counts.
 	mu     sync.Mutex
 	counts map[[2]string]int
 }

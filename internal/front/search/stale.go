@@ -12,6 +12,7 @@ import (
 // stale remembers answers for times of great load, when an answer of a minute ago is
 // better than a worse one or none.
 type stale struct {
+	// mu guards the fields below.
 	mu   sync.Mutex
 	by   map[string]*remembered
 	ring [mostStale]string // keys in the order in which they came

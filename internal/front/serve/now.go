@@ -104,6 +104,7 @@ func (s *Serve) want(ctx context.Context, url string) {
 
 // recently remembers keys for a minute, a bounded number of them.
 type recently struct {
+	// mu guards seen.
 	mu   sync.Mutex
 	seen map[[16]byte]time.Time
 }

@@ -5,6 +5,7 @@ import "sync"
 
 // Bell wakes those who hear it. The zero value is ready.
 type Bell struct {
+	// mu guards next and closed.
 	mu     sync.Mutex
 	next   chan struct{}
 	closed bool

@@ -17,6 +17,7 @@ import (
 // observe seconds. The names of the labels of a metric are always the same.
 type Set struct {
 	registry *prometheus.Registry
+	// mu guards the maps.
 	mu       sync.RWMutex
 	counters map[string]*prometheus.CounterVec
 	times    map[string]*prometheus.HistogramVec

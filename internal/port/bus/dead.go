@@ -24,6 +24,7 @@ func (b *Bus) Dead() []DeadLetter {
 }
 
 type letters struct {
+	// mu guards list.
 	mu   sync.Mutex
 	list []DeadLetter
 }

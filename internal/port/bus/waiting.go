@@ -11,7 +11,8 @@ import (
 // the driver. It is bounded, and what is in it when the process ends is gone:
 // the stages sweep their tables.
 type waiting struct {
-	most   int
+	most int
+	// mu guards jobs.
 	mu     sync.Mutex
 	jobs   schedule
 	sooner chan struct{} // rung when the next job changes

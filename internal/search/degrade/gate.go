@@ -24,6 +24,7 @@ type Gate struct {
 
 	Now func() time.Time // time.Now unless set; for Enter and Done
 
+	// mu guards the fields below; no answer is given while it is held.
 	mu       sync.Mutex
 	capacity float64
 	share    float64 // of the law; 0 before it was asked, for 1

@@ -23,6 +23,7 @@ type Picker struct {
 	Zone string     // own zone
 	Rand *rand.Rand // decides all that is random
 
+	// mu guards the fields below, and the use of Rand.
 	mu    sync.Mutex
 	all   []replica
 	off   map[string]bool // zones that are switched off

@@ -23,7 +23,8 @@ import (
 	"github.com/courant-platform/courant/internal/search/index"
 )
 
-// Fleet is all replicas as a front sees them.
+// Fleet is all replicas as a front sees them. Its mutex is taken before those of the
+// pickers and of the metrics.
 type Fleet struct {
 	Store   *store.Store
 	Zone    string
@@ -33,7 +34,8 @@ type Fleet struct {
 	Metrics *obs.Set
 	Log     *slog.Logger
 
-	mu      sync.Mutex // of what follows, which only refresh changes
+	// mu guards the fields below but view and share.
+	mu      sync.Mutex
 	nodes   map[string]*node
 	off     map[string]bool // zones
 	pickers map[string]*degrade.Picker

@@ -15,6 +15,7 @@ type control struct {
 	gate  degrade.Gate
 	meter degrade.Meter
 
+	// mu guards said.
 	mu    sync.Mutex
 	said  float64 // the share that the log was told of last
 	audit chan audited

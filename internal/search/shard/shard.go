@@ -6,8 +6,10 @@ import (
 	"time"
 )
 
-// Shard is an index that may be asked by many while one changes it.
+// Shard is an index that may be asked by many while one changes it. Its mutex is taken
+// before that of nears.
 type Shard struct {
+	// mu guards x, version and sorted; the one that changes them reads them without it.
 	mu      sync.RWMutex
 	x       *index
 	version int64

@@ -84,6 +84,7 @@ func slips(word string) int {
 // nears remembers what is near a word: filters that leave little have the same words
 // looked for again and again.
 type nears struct {
+	// mu guards ids.
 	mu  sync.Mutex
 	ids map[string][]uint32
 }

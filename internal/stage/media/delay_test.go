@@ -23,9 +23,10 @@ import (
 
 // scene is a document with two pictures, one of which a second document has too.
 type scene struct {
-	t   *testing.T
-	m   *Media
-	n   int64 // makes the addresses of the scene its own
+	t *testing.T
+	m *Media
+	n int64 // makes the addresses of the scene its own
+	// mu guards got.
 	mu  sync.Mutex
 	got map[string]int // pictures in the newest print, by address
 }

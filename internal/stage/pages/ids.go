@@ -13,6 +13,7 @@ import (
 // bits of a node's prefix, which it leases, twelve bits that count. They grow,
 // also when the clock steps back.
 type ids struct {
+	// mu guards the fields below; it is taken within a transaction, never the other way round.
 	mu     sync.Mutex
 	prefix int64
 	until  time.Time // of the prefix's lease

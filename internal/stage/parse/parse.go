@@ -39,6 +39,7 @@ type Parse struct {
 	Metrics  *obs.Set
 	Log      *slog.Logger
 
+	// mu guards busy.
 	mu   sync.Mutex
 	busy map[int64]bool // sources that are being read, and whether they are to be read again
 }

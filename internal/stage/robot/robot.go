@@ -57,6 +57,7 @@ type Robot struct {
 	Metrics *obs.Set
 	Log     *slog.Logger
 
+	// mu guards queue with its hosts, parts, sweptLast and errands.
 	mu    sync.Mutex
 	queue queue
 	parts parts

@@ -37,6 +37,7 @@ type world struct {
 	config robot.Config
 	pages  map[string]http.HandlerFunc // by address; 404 for the others
 
+	// mu guards asked, and pages once the robot runs.
 	mu    sync.Mutex
 	asked []asked
 	conns chan net.Conn

@@ -58,9 +58,10 @@ type WebSub struct {
 
 	start sync.Once
 	wake  chan struct{}
-	mu    sync.Mutex
-	busy  map[string]bool      // hosts whose hub is being asked
-	rest  map[string]time.Time // hosts that are left alone, and until when
+	// mu guards busy and rest.
+	mu   sync.Mutex
+	busy map[string]bool      // hosts whose hub is being asked
+	rest map[string]time.Time // hosts that are left alone, and until when
 
 	slots  chan struct{} // of bodies that are in memory at once
 	taking sync.Map      // subscriptions of which a body is being taken in

@@ -41,6 +41,7 @@ type world struct {
 	mux    *http.ServeMux
 	stop   func()
 
+	// mu guards asked and answer, and is held while answer runs.
 	mu     sync.Mutex
 	asked  []request
 	answer func(request) (websub.Reply, error) // 202 unless set

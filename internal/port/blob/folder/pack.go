@@ -21,6 +21,7 @@ import (
 // pack is the file to which this process appends small bodies. Making a file costs
 // more than downloading what is in it.
 type pack struct {
+	// mu guards the fields below, and is held while a body is written.
 	mu   sync.Mutex
 	file *os.File
 	key  string

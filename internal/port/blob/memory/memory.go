@@ -15,6 +15,7 @@ import (
 
 // Memory is the driver; the zero value is empty and ready.
 type Memory struct {
+	// mu guards files.
 	mu    sync.Mutex
 	files map[string]entry
 }

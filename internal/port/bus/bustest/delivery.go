@@ -16,6 +16,7 @@ var notes = bus.Topic[note]{Name: "note.written"}
 
 // tally remembers which facts were handled, and how often.
 type tally struct {
+	// mu guards seen.
 	mu   sync.Mutex
 	seen map[int]int
 }

@@ -14,6 +14,7 @@ import (
 
 // verdicts counts what Observe is told.
 type verdicts struct {
+	// mu guards count.
 	mu    sync.Mutex
 	count map[string]int
 }

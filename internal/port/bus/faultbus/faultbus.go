@@ -35,6 +35,7 @@ type Driver struct {
 
 	MaxDelay time.Duration // 1 s
 
+	// mu guards the fields below but ending.
 	mu     sync.Mutex
 	dice   map[string]*rand.Rand // by topic
 	late   map[*time.Timer]struct{}

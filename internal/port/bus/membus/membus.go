@@ -17,10 +17,14 @@ import (
 
 // Driver is a bus.Driver in memory; its zero value is ready. Zero means
 // default.
+//
+// Where two mutexes are held at once, that of the driver or that of a subscription
+// was taken before that of the queue; those two are never held together.
 type Driver struct {
 	MaxMessages int // in one queue; 262,144
 	MaxBytes    int // of payload in one queue; 64 MiB
 
+	// mu guards topics, the maps of each topic, and closed.
 	mu     sync.RWMutex
 	topics map[string]*topic
 	closed bool

@@ -16,6 +16,7 @@ type queue struct {
 	bell                  chan struct{}
 	closed                chan struct{}
 
+	// mu guards the fields below.
 	mu      sync.Mutex
 	list    []bus.Message // from head on; the rest is taken
 	head    int
@@ -116,6 +117,7 @@ type subscription struct {
 	queue *queue
 	leave func()
 
+	// mu guards taken; queue.mu may be taken while it is held.
 	mu    sync.Mutex
 	taken map[uint64]bus.Message // and not acknowledged
 }

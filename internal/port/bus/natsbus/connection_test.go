@@ -54,10 +54,12 @@ func TestAConnectionThatHangsHoldsUpNoPublisherForLong(t *testing.T) {
 
 // proxy passes TCP connections on, until they are cut, while its gate is open.
 type proxy struct {
+	// gate is locked while nothing flows: who writes holds it for reading.
 	gate     sync.RWMutex
 	listener net.Listener
 	target   string
 
+	// mu guards open.
 	mu   sync.Mutex
 	open []net.Conn
 }
@@ -112,6 +114,7 @@ func (p *proxy) copy(to, from net.Conn) {
 // gated writes only while the gate is open.
 type gated struct {
 	io.Writer
+	// gate is the proxy's.
 	gate *sync.RWMutex
 }
 

@@ -84,6 +84,7 @@ type Driver struct {
 	done   chan struct{} // closed by Close
 	close  func() error  // works once
 
+	// mu guards known.
 	mu    sync.Mutex
 	known map[string]jetstream.Stream // by topic; those that are thought to exist
 }

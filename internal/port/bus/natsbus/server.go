@@ -26,6 +26,7 @@ type embedded struct {
 	done      chan struct{}
 	watching  sync.WaitGroup
 
+	// mu guards current.
 	mu      sync.Mutex
 	current *server.Server // nil between two
 }

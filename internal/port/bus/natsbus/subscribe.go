@@ -27,6 +27,7 @@ type subscription struct {
 	done         chan struct{}
 	alive        sync.WaitGroup
 
+	// mu guards last and taken.
 	mu    sync.Mutex
 	last  uint64
 	taken map[uint64]jetstream.Msg // and not acknowledged

@@ -23,6 +23,7 @@ type Driver struct {
 	// OnCrash is told that the process must end; from then on every call fails.
 	OnCrash func()
 
+	// mu guards rand and dead.
 	mu   sync.Mutex
 	rand *rand.Rand
 	dead bool

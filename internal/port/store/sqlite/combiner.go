@@ -16,6 +16,7 @@ type combiner struct {
 	run  func(s *statements, batch []*job) (done int) // the others come again, first
 	most int                                          // in one batch
 
+	// mu guards idle and queue.
 	mu    sync.Mutex
 	idle  []*statements
 	queue []*job

@@ -15,6 +15,7 @@ const countOutbox = `SELECT COUNT(*) FROM outbox`
 
 // heard collects what a relay publishes.
 type heard struct {
+	// mu guards facts and fail.
 	mu    sync.Mutex
 	facts map[string]int
 	fail  int // so many calls fail first

@@ -17,6 +17,7 @@ import (
 type names struct {
 	ask func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
+	// mu guards known.
 	mu    sync.Mutex
 	known map[string]resolved
 	once  singleflight.Group

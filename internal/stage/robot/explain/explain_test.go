@@ -20,6 +20,7 @@ import (
 // site is a small web server that notes what it is asked for.
 type site struct {
 	*httptest.Server
+	// mu guards asked.
 	mu    sync.Mutex
 	asked []string
 }
