@@ -28,7 +28,6 @@ type Gate struct {
 	mu       sync.Mutex
 	capacity float64
 	share    float64 // of the law; 0 before it was asked, for 1
-	forced   Law     // goes before Law
 	running  int
 	people   line
 	programs line
@@ -186,15 +185,6 @@ func (g *Gate) Run(ctx context.Context, m *Meter) error {
 	}
 }
 
-// Force puts a law before the gate's own, such as Fixed(0.5); nil ends that.
-func (g *Gate) Force(law Law) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.forced = law; law != nil {
-		g.share = between(or(g.Floor, DefaultFloor), law.Share(Signals{}), 1)
-	}
-}
-
 // Report is what the gate says of itself.
 func (g *Gate) Report() Report {
 	g.mu.Lock()
@@ -207,13 +197,6 @@ func (g *Gate) Report() Report {
 	return r
 }
 
-// Cost is what queries cost, as far as is known.
-func (g *Gate) Cost() Estimate {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.cost.Average()
-}
-
 func (g *Gate) now() time.Time {
 	if g.Now != nil {
 		return g.Now()
@@ -222,9 +205,6 @@ func (g *Gate) now() time.Time {
 }
 
 func (g *Gate) law() Law {
-	if g.forced != nil {
-		return g.forced
-	}
 	if g.Law == nil {
 		g.Law = &FeedForward{Floor: g.Floor}
 	}

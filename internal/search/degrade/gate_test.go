@@ -81,7 +81,7 @@ func TestAWaitCostsShare(t *testing.T) {
 func TestADeadlineThatIsNearCostsShare(t *testing.T) {
 	var o offered
 	g := taught(&Gate{})
-	e := g.Cost()
+	e := g.cost.Average()
 	o.offer(g, ms(0), "near", Ask{Deadline: ms(8)})
 	near(t, "the share", o.tickets["near"].Share, (safety*0.008-e.Fixed)/e.Ranked, 1e-9)
 	if why := o.tickets["near"].Reason; why != Deadline {
@@ -138,7 +138,7 @@ func TestProgramsWaitBehindPeopleAndGoFirst(t *testing.T) {
 	if second := o.tickets["second"]; second == nil || !second.Refused || second.Reason != Queue {
 		t.Fatalf("the oldest person was not sent back: %+v", second)
 	}
-	g.Force(Fixed(0.1))
+	g.share = 0.1
 	o.offer(g, ms(4), "another bot", Ask{Program: true})
 	if bot := o.tickets["another bot"]; bot == nil || bot.Reason != Load {
 		t.Fatalf("%+v", bot)
@@ -147,33 +147,21 @@ func TestProgramsWaitBehindPeopleAndGoFirst(t *testing.T) {
 
 func TestAShareThatIsAskedForIsOnlyLowered(t *testing.T) {
 	for _, c := range []struct {
-		forced float64
-		ask    Ask
-		share  float64
-		why    Reason
+		law   float64
+		ask   Ask
+		share float64
+		why   Reason
 	}{
 		{1, Ask{Share: 0.4}, 0.4, Load}, {1, Ask{Share: 0.4, Reason: Queue}, 0.4, Queue},
 		{0.3, Ask{Share: 0.4}, 0.3, Load}, {0.3, Ask{}, 0.3, Load}, {1, Ask{}, 1, None},
 	} {
 		var o offered
-		g := &Gate{Slots: 1}
-		g.Force(Fixed(c.forced))
+		g := &Gate{Slots: 1, share: c.law}
 		o.offer(g, ms(0), "it", c.ask)
 		if it := o.tickets["it"]; it.Share != c.share || it.Reason != c.why {
 			t.Errorf("%+v gives %g, %s", c, it.Share, it.Reason)
 		}
 	}
-}
-
-func TestAForcedShareEnds(t *testing.T) {
-	g := &Gate{Slots: 1}
-	g.Tick(ms(0), Machine{})
-	g.Force(Fixed(0.5))
-	g.Tick(ms(250), Machine{})
-	near(t, "the share", g.Report().Share, 0.5, 1e-9)
-	g.Force(nil)
-	g.Tick(ms(500), Machine{})
-	near(t, "the share", g.Report().Share, 1, 1e-9)
 }
 
 func TestABlindGateLooksAtTheLawAlone(t *testing.T) {

@@ -59,9 +59,6 @@ func NewModel(name string, m *gbdt.Model, signals []string) (*Model, error) {
 	return model, nil
 }
 
-// Kernel is the name of the code that scores.
-func (m *Model) Kernel() string { return gbdt.Kernel() }
-
 // FeatureNames are all features that there are, in the order in which Explain gives
 // their values: what a model is trained with.
 func FeatureNames(signals []string) (names []string) {

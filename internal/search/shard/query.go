@@ -94,7 +94,6 @@ type Answer struct {
 	Hits          []Hit
 	Facets        Facets // of what matched; of the relaxed ones where nothing did
 	Conflicts     []Conflict
-	FeatureNames  []string // with Explain
 	Docs, Version int
 }
 
