@@ -100,8 +100,13 @@ func (m *Media) take(ctx context.Context, a *arrival) (stored, error) {
 	body = picture.Strip(body)
 	sum := sha256.Sum256(body)
 	s := stored{content: hex.EncodeToString(sum[:])}
-	if known, err := m.sameContent(ctx, s.content); err == nil {
+	known, err := m.sameContent(ctx, s.content)
+	if err == nil {
 		return known, nil
+	}
+	if !store.NoRow(err) && ctx.Err() == nil { // the picture is worked on once more
+		m.Metrics.Add("courant_media_errors_total", 1, "of", "content")
+		m.Log.Warn("not known whether the picture is here under another address", "content", s.content, "error", err)
 	}
 	info, err := picture.Inspect(body)
 	if err != nil {

@@ -42,7 +42,8 @@ func (r *Robot) fetch(ctx context.Context, h *host, t task) (time.Time, *task) {
 	err := r.Store.Read(ctx, func(q store.Reader) error {
 		return q.Row(readFetch, f.hash).Scan(&f.url, &f.kind, &f.attempts, &f.led, &f.ledHops)
 	})
-	if err != nil {
+	if err != nil { // the sweep finds it again
+		r.unread(ctx, "fetch", err, "url", f.url, "hash", hex.EncodeToString(f.hash))
 		return now, nil
 	}
 	if t.trail == nil && f.led != "" {

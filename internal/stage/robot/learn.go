@@ -89,6 +89,7 @@ func (r *Robot) load(ctx context.Context, h *host) (time.Time, error) {
 		text, err := pack.Open(of.text)
 		if err != nil {
 			h.until = time.Time{} // ask again
+			r.Log.Warn("robots.txt in the store is damaged; asking the host again", "host", h.origin, "error", err)
 		}
 		h.obey(rules.Parse(text, r.Config.UserAgent))
 	}

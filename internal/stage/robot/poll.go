@@ -59,7 +59,8 @@ func (p *polled) read(q store.Reader) error {
 func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 	now := time.Now()
 	p := polled{source: t.id.source}
-	if err := r.Store.Read(ctx, p.read); err != nil { // answered meanwhile, or unreadable: the sweep finds it again
+	if err := r.Store.Read(ctx, p.read); err != nil { // the sweep finds it again
+		r.unread(ctx, "poll", err, "source", p.source)
 		return now, nil
 	}
 	if t.trail == nil {
@@ -102,6 +103,16 @@ func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 		r.answerPoll(ctx, h, &p, a, said(a))
 	}
 	return v.next, nil
+}
+
+// unread counts and logs why a row could not be read, save that there is none: it was
+// answered meanwhile, or is not wanted any more.
+func (r *Robot) unread(ctx context.Context, of string, err error, which ...any) {
+	if store.NoRow(err) || ctx.Err() != nil {
+		return
+	}
+	r.Metrics.Add("courant_robot_errors_total", 1, "of", of)
+	r.Log.With(which...).Warn("row not read; the next sweep tries again", "of", of, "error", err)
 }
 
 // said is the status of an answer in words.

@@ -18,6 +18,7 @@ import (
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/guard"
 	"github.com/courant-platform/courant/internal/kit/link"
+	"github.com/courant-platform/courant/internal/kit/obs"
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/blob/memory"
 	"github.com/courant-platform/courant/internal/port/bus"
@@ -43,6 +44,9 @@ type world struct {
 	conns chan net.Conn
 	stop  func()
 	bus   *bus.Bus
+
+	metrics *obs.Set
+	log     slog.Handler // the robot's; nil discards it
 }
 
 // asked is a request that reached the web.
@@ -92,7 +96,10 @@ func (w *world) run(owner string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	r := &robot.Robot{Store: w.store, Blobs: w.blobs, Client: c, Config: w.config, Owner: owner, Log: slog.New(slog.DiscardHandler)}
+	r := &robot.Robot{Store: w.store, Blobs: w.blobs, Client: c, Config: w.config, Owner: owner, Metrics: w.metrics, Log: slog.New(slog.DiscardHandler)}
+	if w.log != nil {
+		r.Log = slog.New(w.log)
+	}
 	ctx, cancel := context.WithCancel(w.t.Context())
 	done := make(chan error)
 	go func() { done <- r.Run(ctx) }()

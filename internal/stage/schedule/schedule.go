@@ -90,6 +90,9 @@ func (s *Schedule) sleep(ctx context.Context) time.Duration {
 	var due int64
 	err := s.Store.Read(ctx, func(r store.Reader) error { return r.Row(nextDue).Scan(&due) })
 	if err != nil {
+		if ctx.Err() == nil {
+			s.Log.Warn("time of the next source not read; looking again later", "in", long, "error", err)
+		}
 		return long
 	}
 	return min(max(store.Time(due).Sub(s.Store.Now()), short), long)

@@ -23,10 +23,11 @@ type Driver struct {
 	// OnCrash is told that the process must end; from then on every call fails.
 	OnCrash func()
 
-	// mu guards rand and dead.
-	mu   sync.Mutex
-	rand *rand.Rand
-	dead bool
+	// mu guards rand, dead and blind.
+	mu    sync.Mutex
+	rand  *rand.Rand
+	dead  bool
+	blind bool
 }
 
 // Error is what sabotage looks like to its victim.
@@ -97,9 +98,19 @@ func (d *Driver) Write(ctx context.Context, soon bool, f func(store.Conn) error)
 	return Error()
 }
 
-// Read fails once the process has ended.
+// Blind has all reads fail, or no longer.
+func (d *Driver) Blind(on bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.blind = on
+}
+
+// Read fails while the driver is blind, and once the process has ended.
 func (d *Driver) Read(ctx context.Context, f func(store.Conn) error) error {
-	if d.Dead() {
+	d.mu.Lock()
+	fails := d.dead || d.blind
+	d.mu.Unlock()
+	if fails {
 		return Error()
 	}
 	return d.Driver.Read(ctx, f)
