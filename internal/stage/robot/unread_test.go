@@ -65,7 +65,7 @@ func TestARowThatCannotBeReadIsCountedToldAndAskedForLater(t *testing.T) {
 func TestARowThatIsGoneIsNoError(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.metrics = obs.New()
-		w.pages["http://a.example/robots.txt"] = func(http.ResponseWriter, *http.Request) { w.exec(`DELETE FROM polls`) }
+		w.pages["http://a.example/robots.txt"] = func(http.ResponseWriter, *http.Request) { w.exec(`DELETE FROM answers`) }
 		w.source(1, feed)
 		w.ask(1, time.Minute)
 		if m := w.metric("courant_robot_errors_total"); m != "" || len(w.seen(feed)) > 0 {
