@@ -45,17 +45,17 @@ type Source struct {
 	Added   time.Time  `json:"added"`
 }
 
-// Parts is how many parts the hosts are divided into; a robot holds the lease
+// Partitions is how many parts the hosts are divided into; a robot holds the lease
 // of whole parts.
-const Parts = 256
+const Partitions = 256
 
-// Part is the part of a host, from 0 to Parts-1. It is kept in the store, so
+// Partition is the part of a host, from 0 to Parts-1. It is kept in the store, so
 // that it must not change. Give it the registrable domain: then the hosts of
 // one owner share a robot.
-func Part(domain string) int {
+func Partition(domain string) int {
 	h := fnv.New32a()
 	h.Write([]byte(domain))
-	return int(h.Sum32() % Parts)
+	return int(h.Sum32() % Partitions)
 }
 
 // announcedWithin is how long before news are found the ping may have come that

@@ -19,10 +19,10 @@ import (
 // planning is what the planner is asked.
 type planning struct {
 	plan.Question
-	curve         string
-	fixed         part
-	query         time.Duration
-	laws, seconds bool
+	curve             string
+	fixed             part
+	query             time.Duration
+	policies, seconds bool
 }
 
 func (f *flags) plan() *cobra.Command {
@@ -32,7 +32,7 @@ func (f *flags) plan() *cobra.Command {
 		Long: "Plan plays a search in virtual time, with the code that serves, while zones are lost. It answers how many servers can go if no\n" +
 			"query may fail and clicks may fall by a part at most, for as long as the zones are lost.",
 		Example: "  courant plan --zones 3 --shards 8 --servers 48 --load 60% --lost 1 --clicks 1%\n" +
-			"  courant plan --laws --load 82%\n" +
+			"  courant plan --policies --load 82%\n" +
 			"  courant plan --seconds --load 82% --json",
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -57,7 +57,9 @@ func (f *flags) plan() *cobra.Command {
 	o.Var(&p.fixed, "fixed", "part of that which no cut saves")
 	o.DurationVar(&w.Deadline, "deadline", 500*time.Millisecond, "of a query")
 	o.Uint64Var(&w.Seed, "seed", 0, "of chance")
-	o.BoolVar(&p.laws, "laws", false, "compare ways to meet the loss instead")
+	o.BoolVar(&p.policies, "policies", false, "compare degradation policies for the loss instead")
+	o.BoolVar(&p.policies, "laws", false, "the old name of --policies")
+	cobra.CheckErr(o.MarkHidden("laws"))
 	o.BoolVar(&p.seconds, "seconds", false, "show the loss of these servers second by second instead")
 	return c
 }
@@ -70,8 +72,8 @@ func (f *flags) answerPlan(ctx context.Context, p *planning) error {
 	show := &steps{quiet: f.json}
 	defer show.clear()
 	switch {
-	case p.laws:
-		return f.planLaws(ctx, p, show)
+	case p.policies:
+		return f.planPolicies(ctx, p, show)
 	case p.seconds:
 		return f.planSeconds(ctx, p, show)
 	}
@@ -100,8 +102,8 @@ func (p *planning) complete() error {
 	if p.fixed < 0 || p.fixed >= 1 {
 		return courant.Errorf(courant.Invalid, "--fixed: what no cut saves is less than 100 %%, not %g %%", 100*float64(p.fixed))
 	}
-	if p.laws && p.seconds {
-		return courant.Errorf(courant.Invalid, "--laws and --seconds: one of them")
+	if p.policies && p.seconds {
+		return courant.Errorf(courant.Invalid, "--policies and --seconds: one of them")
 	}
 	if zero := p.zero(); zero != "" {
 		return courant.Errorf(courant.Invalid, "--%s: at least one", zero)
@@ -143,8 +145,8 @@ func (p *planning) drill() plan.Drill {
 	return d
 }
 
-func (f *flags) planLaws(ctx context.Context, p *planning, show *steps) error {
-	rows := [][]string{{"law", "queries", "errors", "in the first 10 s", "p99 ms", "in normal times", "share", "sd of the share"}}
+func (f *flags) planPolicies(ctx context.Context, p *planning, show *steps) error {
+	rows := [][]string{{"policy", "queries", "errors", "in the first 10 s", "p99 ms", "in normal times", "share", "sd of the share"}}
 	ways := plan.Ways()
 	for i, way := range ways {
 		show.line("%d of %d ways are played", i, len(ways))
@@ -176,7 +178,7 @@ func (f *flags) planSeconds(ctx context.Context, p *planning, show *steps) error
 	if err != nil {
 		return err
 	}
-	rows := [][]string{{"second", "load", "share", "of the law", "queries", "errors", "p50 ms", "p99 ms", "in flight by zone"}}
+	rows := [][]string{{"second", "load", "share", "of the policy", "queries", "errors", "p50 ms", "p99 ms", "in flight by zone"}}
 	for _, s := range o.Film.Seconds {
 		if f.json {
 			if err := writeJSON(os.Stdout, s); err != nil {
@@ -184,7 +186,7 @@ func (f *flags) planSeconds(ctx context.Context, p *planning, show *steps) error
 			}
 			continue
 		}
-		rows = append(rows, []string{fmt.Sprintf("%.0f", s.At.Seconds()), plan.Percent(s.Load), plan.Percent(s.Share), plan.Percent(s.Law), strconv.Itoa(s.Queries),
+		rows = append(rows, []string{fmt.Sprintf("%.0f", s.At.Seconds()), plan.Percent(s.Load), plan.Percent(s.Share), plan.Percent(s.Policy), strconv.Itoa(s.Queries),
 			strconv.Itoa(s.Errors), inMS(s.P50), inMS(s.P99), strings.Trim(fmt.Sprint(s.InFlight), "[]")})
 	}
 	if f.json {

@@ -29,11 +29,11 @@ func TestPlanSaysHowManyServersCanGo(t *testing.T) {
 }
 
 func TestPlanShowsLawsAndSeconds(t *testing.T) {
-	status, out, _ := invoke(t, strings.Fields(small+"--laws --load 82%")...)
+	status, out, _ := invoke(t, strings.Fields(small+"--policies --load 82%")...)
 	if status != 0 || strings.Count(out, "\n") != 1+len(plan.Ways()) || !strings.Contains(out, "feed-forward and the brake") {
 		t.Errorf("status %d, %s", status, out)
 	}
-	status, out, _ = invoke(t, strings.Fields(small+"--laws --load 82% --json")...)
+	status, out, _ = invoke(t, strings.Fields(small+"--policies --load 82% --json")...)
 	if status != 0 || strings.Count(out, "\n") != len(plan.Ways()) || !strings.HasPrefix(out, `{"name":"no degradation","normal":{"queries":`) {
 		t.Errorf("status %d, %s", status, out)
 	}
@@ -57,7 +57,7 @@ func TestPlanNamesNonsense(t *testing.T) {
 		{"--servers 25", "27 would be"}, {"--lost 3", "2 may be lost at most"}, {"--load 60", "write 60% or 0.6"}, {"--load much", "write 60% or 0.6"},
 		{"--load 0", "a load is more than 0"}, {"--zones 0", "--zones: at least one"}, {"--shards 0", "--shards: at least one"}, {"--cores 0", "--cores: at least one"},
 		{"--fixed 100%", "less than 100 %"}, {"--query 0s", "--query"}, {"--deadline 1ms", "shorter than"}, {"--curve /nonexistent", "--curve"},
-		{"--curve " + write(t, "c", "[]"), "no points"}, {"--laws --seconds", "one of them"}, {"now", "write: courant plan"},
+		{"--curve " + write(t, "c", "[]"), "no points"}, {"--policies --seconds", "one of them"}, {"now", "write: courant plan"},
 	} {
 		status, out, complaint := invoke(t, append([]string{"plan"}, strings.Fields(c.args)...)...)
 		if status != 2 || out != "" || !strings.Contains(complaint, c.says) || strings.Count(complaint, "\n") != 1 {

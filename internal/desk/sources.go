@@ -109,7 +109,7 @@ func put(tx *store.Tx, s courant.Source, every setting.Duration) error {
 		time.Duration(every).Milliseconds(), store.Millis(s.Added)); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(putAnswer, s.ID, s.URL, link.Origin(s.URL), courant.Part(link.Domain(host))); err != nil {
+	if _, err := tx.Exec(putAnswer, s.ID, s.URL, link.Origin(s.URL), courant.Partition(link.Domain(host))); err != nil {
 		return err
 	}
 	_, err := tx.Exec(putReading, s.ID)

@@ -23,18 +23,18 @@ var (
 
 // Poll is one asking of a source.
 type Poll struct {
-	Source int64  `json:"source,string"`
-	Origin string `json:"origin"` // scheme, host and port
-	Part   int    `json:"part"`   // of its domain: courant.Part
-	AsOf   int64  `json:"as_of"`
+	Source    int64  `json:"source,string"`
+	Origin    string `json:"origin"`    // scheme, host and port
+	Partition int    `json:"partition"` // of its domain: courant.Partition
+	AsOf      int64  `json:"as_of"`
 }
 
 // Fetch is one download that somebody wants.
 type Fetch struct {
-	Hash     []byte `json:"hash"` // digest of the address
-	Origin   string `json:"origin"`
-	Part     int    `json:"part"`
-	Priority int    `json:"priority"`
+	Hash      []byte `json:"hash"` // digest of the address
+	Origin    string `json:"origin"`
+	Partition int    `json:"partition"`
+	Priority  int    `json:"priority"`
 }
 
 // Version is what a source says under an address, as of a time.

@@ -64,7 +64,7 @@ func newRobot(b *testing.B, proxy string, gap time.Duration) *robotWorld {
 func (w *robotWorld) want(host, n int) {
 	w.b.Helper()
 	origin := fmt.Sprintf("http://h%d.example", host)
-	part := courant.Part(link.Domain(link.Host(origin)))
+	part := courant.Partition(link.Domain(link.Host(origin)))
 	err := w.store.Write(w.b.Context(), func(tx *store.Tx) error {
 		for i := range n {
 			url := origin + "/" + strconv.Itoa(i)

@@ -193,7 +193,7 @@ func originsOf(q store.Reader, name string) (origins []string, err error) {
 			err := rows.Scan(&o)
 			origins = append(origins, o)
 			return err
-		}, originsOfHost, origin, likeEscape.Replace(origin)+":%", courant.Part(link.Domain(link.Host(origin))))
+		}, originsOfHost, origin, likeEscape.Replace(origin)+":%", courant.Partition(link.Domain(link.Host(origin))))
 		if err != nil {
 			return nil, err
 		}
@@ -223,10 +223,10 @@ func (a *API) readHost(q store.Reader, h *Host) (known bool, err error) {
 		return false, err
 	}
 	a.settle(h)
-	if err := q.Row(readRobot, fmt.Sprint("robot/", courant.Part(domain)), now.UnixMilli()).Scan(&h.Robot); err != nil && !store.NoRow(err) {
+	if err := q.Row(readRobot, fmt.Sprint("robot/", courant.Partition(domain)), now.UnixMilli()).Scan(&h.Robot); err != nil && !store.NoRow(err) {
 		return false, err
 	}
-	if err := h.readWork(q, origin, courant.Part(domain)); err != nil {
+	if err := h.readWork(q, origin, courant.Partition(domain)); err != nil {
 		return false, err
 	}
 	return known || len(h.Queue)+len(h.Sources) > 0, nil

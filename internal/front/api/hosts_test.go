@@ -15,7 +15,7 @@ import (
 func TestAHostTellsWhatWaitsForItAndWhy(t *testing.T) {
 	w := open(t)
 	later := w.store.Now().Add(time.Hour).UnixMilli()
-	part := courant.Part("a.example")
+	part := courant.Partition("a.example")
 	w.exec(`INSERT INTO hosts (origin, partition, robots, robots_status, robots_until, allowed, failures, reason, latency)
 		VALUES ('http://www.a.example', $1, $2, 200, $3, $3, 2, 'the server answered 503', 120), ('*.a.example', $1, NULL, 0, 0, $3, 0, '429', 0),
 		('http://idle.example', 1, NULL, 404, $3, 0, 0, '', 0)`, part, pack.Bytes([]byte("User-agent: *\nDisallow: /\xff\n")), later)

@@ -35,7 +35,7 @@ func (w *world) rest(origin, reason string, allowed time.Duration, robots string
 
 // robots has a robot run for all hosts.
 func (w *world) robots() {
-	for part := range courant.Parts {
+	for part := range courant.Partitions {
 		w.exec(`INSERT INTO leases (name, owner, until, epoch) VALUES ($1, 'me', $2, 1)`, fmt.Sprint("robot/", part), w.store.Now().Add(time.Hour).UnixMilli())
 	}
 }

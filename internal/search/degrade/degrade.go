@@ -1,5 +1,5 @@
 // Package degrade keeps a search within its capacity by ranking less, never by
-// filtering or counting less: laws that turn load into a share, a gate that hands
+// filtering or counting less: policies that turn load into a share, a gate that hands
 // the share to queries, a picker of replicas. It does no I/O save in Meter, and
 // time comes in as values, so that a simulation runs the very code that serves.
 package degrade
@@ -12,19 +12,19 @@ type Reason string
 // The reasons, as answers name them.
 const (
 	None     Reason = "none"     // everything was ranked
-	Load     Reason = "load"     // the law foresaw more work than the machine can do
+	Load     Reason = "load"     // the policy foresaw more work than the machine can do
 	Queue    Reason = "queue"    // the query had waited, or the queue was full
 	Deadline Reason = "deadline" // too little of the deadline was left
 	Missing  Reason = "missing"  // the shard did not answer
 )
 
-// Period is how often a law is asked.
+// Period is how often a policy is asked.
 const Period = 250 * time.Millisecond
 
-// DefaultFloor is the share that no law goes below.
+// DefaultFloor is the share that no policy goes below.
 const DefaultFloor = 0.05
 
-// Signals are what a law sees of the time since it was last asked. Work is counted
+// Signals are what a policy sees of the time since it was last asked. Work is counted
 // in cores: CPU seconds a second.
 type Signals struct {
 	Elapsed  time.Duration
@@ -39,9 +39,9 @@ type Signals struct {
 	Pressure float64       // part of the time in which some thread waited for a CPU
 }
 
-// Law turns load into the share of candidates to rank, from 0 to 1. It is asked
+// Policy turns load into the share of candidates to rank, from 0 to 1. It is asked
 // every Period by one goroutine at a time.
-type Law interface {
+type Policy interface {
 	Share(Signals) float64
 }
 
@@ -53,7 +53,7 @@ func (f Fixed) Share(Signals) float64 { return between(0, float64(f), 1) }
 
 // Report is what a server says of itself on every reply.
 type Report struct {
-	Share    float64       `json:"share"`     // of its law
+	Share    float64       `json:"share"`     // of its policy
 	InFlight int           `json:"in_flight"` // queries running
 	Waiting  int           `json:"waiting"`   // queries in its queue
 	Wait     time.Duration `json:"wait"`      // what a query that comes now may expect

@@ -10,24 +10,24 @@ import (
 
 // Gate lets in as many queries at a time as there are cores; others wait in the
 // order in which they came, programs behind people. A query that is let in gets the
-// share that the law has set, less what its wait and its deadline take off. One that
+// share that the policy has set, less what its wait and its deadline take off. One that
 // could not be answered in time any more is sent back at once.
 //
 // All methods may be called by several goroutines at once.
 type Gate struct {
-	Slots int     // queries at a time; as many as the capacity has cores unless set
-	Law   Law     // FeedForward unless set
-	Floor float64 // least share, DefaultFloor unless set
-	Most  int     // queries that may wait, 64 for each slot unless set
-	Bots  float64 // share of the law below which programs are sent back, DefaultBots unless set
-	Blind bool    // for comparison: no bound, no brake; only who has gone away is dropped
+	Slots  int     // queries at a time; as many as the capacity has cores unless set
+	Policy Policy  // FeedForward unless set
+	Floor  float64 // least share, DefaultFloor unless set
+	Most   int     // queries that may wait, 64 for each slot unless set
+	Bots   float64 // share of the policy below which programs are sent back, DefaultBots unless set
+	Blind  bool    // for comparison: no bound, no brake; only who has gone away is dropped
 
 	Now func() time.Time // time.Now unless set; for Enter and Done
 
 	// mu guards the fields below; no answer is given while it is held.
 	mu       sync.Mutex
 	capacity float64
-	share    float64 // of the law; 0 before it was asked, for 1
+	share    float64 // of the policy; 0 before it was asked, for 1
 	running  int
 	people   line
 	programs line
@@ -35,7 +35,7 @@ type Gate struct {
 	since    period
 }
 
-// period is what happened since the law was last asked.
+// period is what happened since the policy was last asked.
 type period struct {
 	began   time.Time
 	arrived int
@@ -148,7 +148,7 @@ func (t *Ticket) DoneAt(now time.Time, w Work) {
 	out.give()
 }
 
-// Tick asks the law, with what the machine says of the time since the last tick.
+// Tick asks the policy, with what the machine says of the time since the last tick.
 // A machine that says nothing (the zero Machine) is taken to have as many cores as
 // the gate has slots, and nothing else to do.
 func (g *Gate) Tick(now time.Time, m Machine) {
@@ -160,7 +160,7 @@ func (g *Gate) Tick(now time.Time, m Machine) {
 	g.expire(now, &out)
 	s := g.signals(now, m)
 	if s.Elapsed > 0 && !g.since.began.IsZero() {
-		g.share = between(or(g.Floor, DefaultFloor), g.law().Share(s), 1)
+		g.share = between(or(g.Floor, DefaultFloor), g.chosen().Share(s), 1)
 	}
 	g.since = period{began: now}
 	g.next(now, &out) // there may be more slots now
@@ -204,11 +204,11 @@ func (g *Gate) now() time.Time {
 	return time.Now()
 }
 
-func (g *Gate) law() Law {
-	if g.Law == nil {
-		g.Law = &FeedForward{Floor: g.Floor}
+func (g *Gate) chosen() Policy {
+	if g.Policy == nil {
+		g.Policy = &FeedForward{Floor: g.Floor}
 	}
-	return g.Law
+	return g.Policy
 }
 
 func (g *Gate) slots() int {

@@ -147,16 +147,16 @@ func TestProgramsWaitBehindPeopleAndGoFirst(t *testing.T) {
 
 func TestAShareThatIsAskedForIsOnlyLowered(t *testing.T) {
 	for _, c := range []struct {
-		law   float64
-		ask   Ask
-		share float64
-		why   Reason
+		policy float64
+		ask    Ask
+		share  float64
+		why    Reason
 	}{
 		{1, Ask{Share: 0.4}, 0.4, Load}, {1, Ask{Share: 0.4, Reason: Queue}, 0.4, Queue},
 		{0.3, Ask{Share: 0.4}, 0.3, Load}, {0.3, Ask{}, 0.3, Load}, {1, Ask{}, 1, None},
 	} {
 		var o offered
-		g := &Gate{Slots: 1, share: c.law}
+		g := &Gate{Slots: 1, share: c.policy}
 		o.offer(g, ms(0), "it", c.ask)
 		if it := o.tickets["it"]; it.Share != c.share || it.Reason != c.why {
 			t.Errorf("%+v gives %g, %s", c, it.Share, it.Reason)
@@ -213,15 +213,15 @@ func TestEnterWaitsForItsTurn(t *testing.T) {
 
 func TestRunAsksTheLawUntilItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		law := &counting{}
-		g := &Gate{Slots: 1, Law: law}
+		policy := &counting{}
+		g := &Gate{Slots: 1, Policy: policy}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second+time.Millisecond)
 		defer cancel()
 		if err := g.Run(ctx, &Meter{Root: files{}}); err != nil {
 			t.Fatal(err)
 		}
-		if law.asked != 39 { // the first tick has no time before it
-			t.Errorf("asked %d times", law.asked)
+		if policy.asked != 39 { // the first tick has no time before it
+			t.Errorf("asked %d times", policy.asked)
 		}
 		near(t, "the share", g.Report().Share, 0.8, 1e-9)
 	})

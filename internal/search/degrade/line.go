@@ -172,7 +172,7 @@ func (g *Gate) enter(a *Ask, came, now time.Time) Ticket {
 	return t
 }
 
-// ticket is the least of what was asked for and what law, wait and deadline allow.
+// ticket is the least of what was asked for and what policy, wait and deadline allow.
 func (g *Gate) ticket(a *Ask, came, now time.Time) Ticket {
 	t := Ticket{Share: 1, Reason: None, Waited: now.Sub(came), gate: g}
 	floor := or(g.Floor, DefaultFloor)
@@ -181,10 +181,10 @@ func (g *Gate) ticket(a *Ask, came, now time.Time) Ticket {
 			t.Share, t.Reason = share, why
 		}
 	}
-	law := or(g.share, 1)
-	lower(law, Load)
+	policy := or(g.share, 1)
+	lower(policy, Load)
 	if !g.Blind {
-		lower(law*(1-g.brake(t.Waited)), Queue)
+		lower(policy*(1-g.brake(t.Waited)), Queue)
 		lower(g.inTime(a, now), Deadline)
 	}
 	if asked := or(a.Share, 1); asked < t.Share {

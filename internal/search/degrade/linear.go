@@ -2,7 +2,7 @@ package degrade
 
 import "time"
 
-// Linear is the first law there was: nothing is cut up to a CPU use of 90 %, from
+// Linear is the first policy there was: nothing is cut up to a CPU use of 90 %, from
 // there the share falls in a straight line to Floor at 100 %. It sees nothing
 // beyond 100 %, so that it must average to be calm, and is late for it.
 type Linear struct {

@@ -33,8 +33,8 @@ const (
 	sayChange = 0.1  // of the share is worth a line in the log
 )
 
-// lawOf is how the share is worked out.
-func lawOf(c Config) (degrade.Law, error) {
+// policyOf is how the share is worked out.
+func policyOf(c Config) (degrade.Policy, error) {
 	switch c.Policy {
 	case "", "feed-forward":
 		return &degrade.FeedForward{Floor: c.Floor}, nil
@@ -48,14 +48,14 @@ func lawOf(c Config) (degrade.Law, error) {
 
 // start readies the gate.
 func (c *control) start(config Config) error {
-	law, err := lawOf(config)
+	policy, err := policyOf(config)
 	if err != nil {
 		return err
 	}
 	if config.Floor < 0 || config.Floor > 1 {
 		return courant.Errorf(courant.Invalid, "index.floor must be between 0 and 1, not %v", config.Floor)
 	}
-	c.gate.Law, c.gate.Floor, c.gate.Blind = law, config.Floor, config.Policy == "off"
+	c.gate.Policy, c.gate.Floor, c.gate.Blind = policy, config.Floor, config.Policy == "off"
 	c.said, c.audit = 1, make(chan audited, 1)
 	return nil
 }

@@ -14,7 +14,7 @@ type Second struct {
 	At       time.Duration          `json:"-"`       // its end
 	Load     float64                `json:"load"`    // demand at full share as a part of the capacity of the zones that are on
 	Share    float64                `json:"share"`   // used, mean of answers
-	Law      float64                `json:"law"`     // share of the laws, mean of servers that are on
+	Policy   float64                `json:"law"`     // share of the policies, mean of servers that are on
 	Queries  int                    `json:"queries"` // that ended
 	Errors   int                    `json:"errors"`
 	P50      time.Duration          `json:"-"`
@@ -120,12 +120,12 @@ func (f *film) cut(g *game) Second {
 		if g.on[v.zone] {
 			on++
 			s.InFlight[v.zone] += len(v.running)
-			s.Law += v.gate.Report().Share
+			s.Policy += v.gate.Report().Share
 		}
 	}
 	if on > 0 {
 		s.Load = g.load * float64(len(g.servers)) / float64(on)
-		s.Law /= float64(on)
+		s.Policy /= float64(on)
 	}
 	sum := f.sum(f.takes[f.from:])
 	s.Queries, s.Errors, s.Share, s.P50, s.P99 = sum.Queries, sum.Errors, sum.Share, sum.P50, sum.P99

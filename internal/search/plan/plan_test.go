@@ -13,7 +13,7 @@ import (
 	"github.com/courant-platform/courant/internal/search/degrade"
 )
 
-// drilled plays the loss that the laws are compared by: of three zones at a load of
+// drilled plays the loss that the policies are compared by: of three zones at a load of
 // 82 % one goes, so that the others have 123 %.
 func drilled(t *testing.T, name string, d Drill) Outcome {
 	t.Helper()
@@ -103,7 +103,7 @@ func TestTheShareIsBackSoonAfterAZone(t *testing.T) {
 	}
 }
 
-// day is two days' load, low by night, with a zone lost now and then, in less time than a day has: nothing that the laws remember lasts longer than
+// day is two days' load, low by night, with a zone lost now and then, in less time than a day has: nothing that the policies remember lasts longer than
 // a minute.
 func day(length time.Duration) World {
 	w := World{Shards: 1, Cores: 4, Ranked: 45 * time.Millisecond, Fixed: 5 * time.Millisecond, Length: length}

@@ -180,7 +180,7 @@ func (g *game) send(r *request, share float64) {
 	s.running[r] = true
 	ask := degrade.Ask{Deadline: at(r.query.came + g.Deadline), Share: share}
 	if g.Blind {
-		ask.Share = 1 // the laws are compared alone
+		ask.Share = 1 // the policies are compared alone
 	}
 	s.gate.Offer(at(g.now), ask, func(t degrade.Ticket) { g.admit(r, t) })
 }

@@ -25,7 +25,7 @@ type server struct {
 
 // restart is a server without memory.
 func (s *server) restart(w *World, now time.Duration) {
-	s.gate = &degrade.Gate{Slots: w.Cores, Law: w.Law(), Blind: w.Blind}
+	s.gate = &degrade.Gate{Slots: w.Cores, Policy: w.Policy(), Blind: w.Blind}
 	s.running = map[*request]bool{}
 	s.shares, s.given = 0, 0
 	s.busy, s.used, s.counted, s.ticked = 0, 0, now, now
@@ -39,7 +39,7 @@ func (s *server) work(now time.Duration, by int) {
 	s.busy += by
 }
 
-// tick asks the law. CPU use is what it is anywhere: never above the capacity.
+// tick asks the policy. CPU use is what it is anywhere: never above the capacity.
 func (s *server) tick(now time.Duration, cores int) {
 	s.work(now, 0)
 	m := degrade.Machine{Capacity: float64(cores)}

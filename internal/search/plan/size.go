@@ -133,7 +133,7 @@ func (q *Question) size(ctx context.Context, servers int) (Size, error) {
 	s := Size{Servers: servers, Load: q.Load * float64(q.Servers) / float64(servers)}
 	s.Outage = s.Load * float64(w.Zones) / float64(w.Zones-q.Lost)
 	w.Load = Steady(s.Load)
-	o, err := Drill{World: w, Lost: q.Lost, Normal: normalTime, Outage: outageTime}.Play(ctx, Way{Law: w.Law, Blind: w.Blind}, nil)
+	o, err := Drill{World: w, Lost: q.Lost, Normal: normalTime, Outage: outageTime}.Play(ctx, Way{Policy: w.Policy, Blind: w.Blind}, nil)
 	if err != nil {
 		return s, err
 	}

@@ -1,5 +1,5 @@
 // Package plan plays a search under load in virtual time: zones of servers with the
-// gates, laws and pickers that serve, queries by chance, zones that go and come back.
+// gates, policies and pickers that serve, queries by chance, zones that go and come back.
 // Equal worlds play equally. It answers how many servers can go.
 package plan
 
@@ -28,10 +28,10 @@ type World struct {
 	Load     func(time.Duration) float64 // demand at full share as a part of the capacity of all zones
 	Switches []Switch                    // in the order of time
 
-	Law   func() degrade.Law // of each server; FeedForward
-	Blind bool               // gates look at the law alone
-	Curve Curve              // what is lost by a share; Measured()
-	Seed  uint64
+	Policy func() degrade.Policy // of each server; FeedForward
+	Blind  bool                  // gates look at the policy alone
+	Curve  Curve                 // what is lost by a share; Measured()
+	Seed   uint64
 }
 
 // Switch takes a zone away or gives it back. What ran there is lost, and asked again
@@ -51,8 +51,8 @@ func (w World) filled() World {
 	}
 	w.Spread, w.Noise = cmp.Or(w.Spread, 0.3), cmp.Or(w.Noise, 0.2)
 	w.Deadline = cmp.Or(w.Deadline, 500*time.Millisecond)
-	if w.Law == nil {
-		w.Law = func() degrade.Law { return &degrade.FeedForward{} }
+	if w.Policy == nil {
+		w.Policy = func() degrade.Policy { return &degrade.FeedForward{} }
 	}
 	if w.Load == nil {
 		w.Load = Steady(0.6)

@@ -100,11 +100,11 @@ func (m *Media) wait(tx *store.Tx, v flow.Version, needs []need, priority int) e
 			continue
 		}
 		missing++
-		f := flow.Fetch{Hash: n.hash[:], Origin: link.Origin(n.url), Part: courant.Part(link.Domain(link.Host(n.url))), Priority: priority}
+		f := flow.Fetch{Hash: n.hash[:], Origin: link.Origin(n.url), Partition: courant.Partition(link.Domain(link.Host(n.url))), Priority: priority}
 		if _, err := tx.Exec(putWait, n.hash[:], v.URL, v.Source, v.AsOf); err != nil {
 			return err
 		}
-		fresh, err := tx.Exec(putFetch, f.Hash, n.url, f.Origin, f.Part, "picture", f.Priority, tx.Now().UnixMilli())
+		fresh, err := tx.Exec(putFetch, f.Hash, n.url, f.Origin, f.Partition, "picture", f.Priority, tx.Now().UnixMilli())
 		if err != nil {
 			return err
 		}

@@ -94,8 +94,8 @@ func (r *Robot) lead(ctx context.Context, h *host, f wanted, t task, a *client.A
 		return next, &t
 	}
 	r.writeFor(ctx, h, f.url, func(tx *store.Tx) error {
-		to := flow.Fetch{Hash: f.hash, Origin: origin(way.url), Part: partOf(way.url), Priority: int(t.priority)}
-		n, err := tx.Exec(leadFetch, f.hash, way.url, way.hops, to.Origin, to.Part)
+		to := flow.Fetch{Hash: f.hash, Origin: origin(way.url), Partition: partOf(way.url), Priority: int(t.priority)}
+		n, err := tx.Exec(leadFetch, f.hash, way.url, way.hops, to.Origin, to.Partition)
 		if n == 1 {
 			tx.Emit(flow.FetchWanted.Encode(to))
 		}
@@ -129,7 +129,7 @@ func (r *Robot) answerFetch(ctx context.Context, h *host, f wanted, status int, 
 			err = table.Log(tx, table.Download{Kind: f.kind, URL: f.url, Type: a.Type, ETag: a.ETag, Modified: a.Modified, Blob: key})
 		}
 		if n == 1 {
-			tx.Emit(flow.PictureFetched.Encode(flow.Fetch{Hash: f.hash, Origin: h.origin, Part: h.part}))
+			tx.Emit(flow.PictureFetched.Encode(flow.Fetch{Hash: f.hash, Origin: h.origin, Partition: h.part}))
 		}
 		return err
 	})

@@ -66,8 +66,8 @@ func TestABellIsHeardAtOnceAndASecondAddsNothing(t *testing.T) {
 		w.ask(1, 0)
 		w.want(picture)
 		key := link.Digest(picture)
-		poll := flow.Poll{Source: 1, Origin: link.Origin(feed), Part: part(feed), AsOf: 1}
-		fetch := flow.Fetch{Hash: key[:], Origin: link.Origin(picture), Part: part(picture), Priority: 5}
+		poll := flow.Poll{Source: 1, Origin: link.Origin(feed), Partition: part(feed), AsOf: 1}
+		fetch := flow.Fetch{Hash: key[:], Origin: link.Origin(picture), Partition: part(picture), Priority: 5}
 		topic, facts := flow.SourceDue.Encode(poll, poll)
 		w.ring(topic, facts)
 		topic, facts = flow.FetchWanted.Encode(fetch, fetch)

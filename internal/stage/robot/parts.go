@@ -106,7 +106,7 @@ func (r *Robot) take(tx *store.Tx) (map[int]store.Lease, error) {
 	if err := tx.Row(countLive, nodeName+"%", now).Scan(&live); err != nil {
 		return nil, err
 	}
-	share := (courant.Parts + max(live, 1) - 1) / max(live, 1)
+	share := (courant.Partitions + max(live, 1) - 1) / max(live, 1)
 	held := map[int]store.Lease{}
 	err := tx.Rows(func(rows store.Rows) error {
 		l := store.Lease{Owner: r.Owner}
@@ -120,7 +120,7 @@ func (r *Robot) take(tx *store.Tx) (map[int]store.Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	for n := 0; n < courant.Parts && len(held) > share; n++ {
+	for n := 0; n < courant.Partitions && len(held) > share; n++ {
 		if l, ok := held[n]; ok {
 			if _, err := tx.Exec(freePart, l.Name, r.Owner, now+2*time.Second.Milliseconds()); err != nil {
 				return nil, err
@@ -145,7 +145,7 @@ func (r *Robot) takeFree(tx *store.Tx, held map[int]store.Lease, share int) erro
 	if err != nil {
 		return err
 	}
-	for n := 0; n < courant.Parts && len(held) < share; n++ {
+	for n := 0; n < courant.Partitions && len(held) < share; n++ {
 		name := fmt.Sprint(leaseName, n)
 		if taken[name] {
 			continue

@@ -181,7 +181,7 @@ func (r *Robot) goOn(ctx context.Context, h *host, p *polled, t task, next time.
 		if err != nil || n == 0 {
 			return err
 		}
-		tx.Emit(flow.SourceDue.Encode(flow.Poll{Source: p.source, Origin: origin(way.url), Part: partOf(way.url), AsOf: p.asked}))
+		tx.Emit(flow.SourceDue.Encode(flow.Poll{Source: p.source, Origin: origin(way.url), Partition: partOf(way.url), AsOf: p.asked}))
 		if at := way.movedFrom(p.home); at != "" {
 			return r.movedTo(tx, p, at)
 		}
@@ -275,7 +275,7 @@ func (r *Robot) pend(ctx context.Context, h *host, p *polled, a *client.Answer) 
 		if err != nil || n == 0 {
 			return err
 		}
-		tx.Emit(flow.FeedFetched.Encode(flow.Poll{Source: p.source, Origin: h.origin, Part: h.part, AsOf: p.asked}))
+		tx.Emit(flow.FeedFetched.Encode(flow.Poll{Source: p.source, Origin: h.origin, Partition: h.part, AsOf: p.asked}))
 		err = table.HandOver(tx, table.Download{Source: p.source, Kind: string(p.kind), AsOf: p.asked, URL: p.url, Type: a.Type, ETag: a.ETag,
 			Modified: a.Modified, Blob: key, Body: digest, Raw: a.Raw, Hubs: strings.Join(links.hubs, " "), Self: links.self})
 		if err == nil && p.probe && !same && !p.pushed && p.distrust.IsZero() {

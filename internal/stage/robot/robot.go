@@ -75,14 +75,14 @@ type Robot struct {
 func (r *Robot) Handlers() []bus.Handler {
 	return []bus.Handler{
 		flow.SourceDue.Listen(func(_ context.Context, p flow.Poll) error {
-			r.add(p.Origin, p.Part, task{id: taskID{source: p.Source}, priority: pollPriority, wanted: p.AsOf})
+			r.add(p.Origin, p.Partition, task{id: taskID{source: p.Source}, priority: pollPriority, wanted: p.AsOf})
 			return nil
 		}),
 		flow.FetchWanted.Listen(func(_ context.Context, f flow.Fetch) error {
 			if len(f.Hash) != len(taskID{}.hash) {
 				return courant.Errorf(courant.Invalid, "a digest of %d bytes", len(f.Hash))
 			}
-			r.add(f.Origin, f.Part, task{id: taskID{hash: [16]byte(f.Hash)}, priority: int32(f.Priority), wanted: r.Store.Now().UnixMilli()})
+			r.add(f.Origin, f.Partition, task{id: taskID{hash: [16]byte(f.Hash)}, priority: int32(f.Priority), wanted: r.Store.Now().UnixMilli()})
 			return nil
 		}),
 	}

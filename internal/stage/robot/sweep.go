@@ -46,7 +46,7 @@ func (r *Robot) sweep(ctx context.Context) error {
 			var led string
 			err := rows.Scan(&f.task.id.source, &f.origin, &f.part, &f.task.wanted, &led)
 			if led != "" {
-				f.origin, f.part = link.Origin(led), courant.Part(link.Domain(link.Host(led)))
+				f.origin, f.part = link.Origin(led), courant.Partition(link.Domain(link.Host(led)))
 			}
 			work = append(work, f)
 			return err
@@ -87,8 +87,8 @@ func (r *Robot) sweepParts(ctx context.Context, busy map[int]bool) error {
 func (r *Robot) sweepOrder(busy map[int]bool) (order []int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i := range courant.Parts {
-		n := (r.sweptLast + 1 + i) % courant.Parts
+	for i := range courant.Partitions {
+		n := (r.sweptLast + 1 + i) % courant.Partitions
 		if p, ours := r.parts[n]; ours && busy[n] {
 			order = append(order, n)
 		} else if ours {

@@ -103,7 +103,7 @@ func keepCookies(jar http.CookieJar, from string, set []*http.Cookie) http.Cooki
 
 func origin(address string) string { return link.Origin(address) }
 
-func partOf(address string) int { return courant.Part(link.Domain(link.Host(address))) }
+func partOf(address string) int { return courant.Partition(link.Domain(link.Host(address))) }
 
 // ours says whether the host of an address is in a part that we hold.
 func (r *Robot) ours(address string) bool {

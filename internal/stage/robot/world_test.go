@@ -175,7 +175,7 @@ func (w *world) exec(query string, args ...any) {
 	}
 }
 
-func part(address string) int { return courant.Part(link.Domain(link.Host(address))) }
+func part(address string) int { return courant.Partition(link.Domain(link.Host(address))) }
 
 // source registers a source under an id.
 func (w *world) source(id int64, address string) {

@@ -41,7 +41,7 @@ type dueSource struct {
 
 func (d *dueSource) scan(rows interface{ Scan(...any) error }) error {
 	var due, interval, changed, rhythm, ttl, every, fresh, gone, pinged int64
-	err := rows.Scan(&d.poll.Source, &d.poll.Origin, &d.poll.Part, &due, &interval, &d.outstanding,
+	err := rows.Scan(&d.poll.Source, &d.poll.Origin, &d.poll.Partition, &due, &interval, &d.outstanding,
 		&changed, &rhythm, &ttl, &d.history.Failures, &every, &fresh, &gone, &d.skip.hours, &d.skip.days, &pinged)
 	d.due, d.interval = store.Time(due), time.Duration(interval)*time.Millisecond
 	d.history.Fresh, d.gone = time.Duration(fresh)*time.Millisecond, gone > 0

@@ -9,18 +9,18 @@ import (
 
 // Way is a way to meet an overload.
 type Way struct {
-	Name  string
-	Law   func() degrade.Law
-	Blind bool
+	Name   string
+	Policy func() degrade.Policy
+	Blind  bool
 }
 
-// Ways are those that are compared, the first law's way before ours.
+// Ways are those that are compared, the first policy's way before ours.
 func Ways() []Way {
-	linear := func(window time.Duration) func() degrade.Law {
-		return func() degrade.Law { return &degrade.Linear{Window: window} }
+	linear := func(window time.Duration) func() degrade.Policy {
+		return func() degrade.Policy { return &degrade.Linear{Window: window} }
 	}
-	everything := func() degrade.Law { return degrade.Fixed(1) }
-	forward := func() degrade.Law { return &degrade.FeedForward{} }
+	everything := func() degrade.Policy { return degrade.Fixed(1) }
+	forward := func() degrade.Policy { return &degrade.FeedForward{} }
 	return []Way{
 		{"no degradation", everything, true},
 		{"linear 90-100 %, CPU averaged over 10 s", linear(10 * time.Second), true},
@@ -35,7 +35,7 @@ func Ways() []Way {
 
 // Drill is a loss of zones that ways are compared by.
 type Drill struct {
-	World                     // without law and switches
+	World                     // without policy and switches
 	Lost                  int // zones
 	Normal, Outage, After time.Duration
 }
@@ -56,7 +56,7 @@ type Outcome struct {
 // Play plays the drill in a way.
 func (d Drill) Play(ctx context.Context, way Way, progress func(Second)) (Outcome, error) {
 	w := d.World.filled()
-	w.Law, w.Blind = way.Law, way.Blind
+	w.Policy, w.Blind = way.Policy, way.Blind
 	from, to := d.Normal, d.Normal+d.Outage
 	w.Length = to + d.After
 	w.Switches = Lost(w.Zones, d.Lost, from, to)

@@ -39,7 +39,7 @@ func TestTheLinearLawAveragesOverItsWindow(t *testing.T) {
 // usual is a query of 20 ms, of which 2 cannot be cut.
 func usual() Estimate { return Estimate{Fixed: 0.002, Ranked: 0.018, Each: 0.018 / 50000, Seen: 1000} }
 
-// stream asks a law for some seconds at a rate of Poisson arrivals.
+// stream asks a policy for some seconds at a rate of Poisson arrivals.
 func stream(f *FeedForward, r *rand.Rand, rate float64, d time.Duration, more func(*Signals)) (shares []float64) {
 	for range int(d / Period) {
 		s := Signals{Elapsed: Period, Capacity: 8, Arrivals: poisson(r, rate*Period.Seconds()), Cost: usual()}
