@@ -29,12 +29,20 @@ run: build ## build and run everything in one process, with a small web to colle
 build: ## build bin/courant
 	$(BUILD) -o bin/courant ./cmd/courant
 
-release: ## build stripped, reproducible binaries and their SHA256SUMS into bin/release
+release: ## build stripped, reproducible binaries into bin/release, with SHA256SUMS and licences
 	rm -rf bin/release
 	@set -e; for p in $(PLATFORMS); do \
 		echo "bin/release/courant-$${p%/*}-$${p#*/}"; \
 		GOOS=$${p%/*} GOARCH=$${p#*/} $(RELEASE) -o "bin/release/courant-$${p%/*}-$${p#*/}" ./cmd/courant; \
 	done
+	cp LICENSE NOTICE bin/release
+	@go list -deps -f '{{with .Module}}{{.Path}} {{.Dir}} {{.Version}}{{end}}' ./cmd/courant | sort -u | { \
+		printf '\n==== Go\n\n'; cat "$$(go env GOROOT)/LICENSE"; \
+		while read -r module dir version; do test -z "$$version" || \
+			find "$$dir" -maxdepth 1 \( -name 'LICENSE*' -o -name 'COPYING*' -o -name 'NOTICE*' \) | LC_ALL=C sort | while read -r file; do \
+				printf '\n==== %s %s, %s\n\n' "$$module" "$$version" "$${file##*/}"; cat "$$file"; \
+			done; \
+		done; } >bin/release/THIRD-PARTY-LICENSES
 	cd bin/release && { sha256sum courant-* || shasum -a 256 courant-*; } >SHA256SUMS 2>/dev/null
 
 test: tools check ## install what the tests need, then check
