@@ -55,27 +55,6 @@ func BenchmarkPredict(b *testing.B) {
 	perTree(b, len(docs), benchTrees)
 }
 
-func BenchmarkExact(b *testing.B) {
-	r, _, s := benchModel(b)
-	block := noise(r, s, 1)[0]
-	for b.Loop() {
-		for doc := range BlockSize {
-			s.Exact(block, doc)
-		}
-	}
-	perTree(b, BlockSize, benchTrees)
-}
-
-func BenchmarkExactAll(b *testing.B) {
-	r, _, s := benchModel(b)
-	block := noise(r, s, 1)[0]
-	dst := make([]float64, BlockSize)
-	for b.Loop() {
-		s.ExactAll(dst, block)
-	}
-	perTree(b, BlockSize, benchTrees)
-}
-
 func BenchmarkScore(b *testing.B) {
 	all := append(kernels(), kernel{"reference", reference})
 	for _, k := range all {
@@ -138,30 +117,25 @@ func BenchmarkQueryAllTrees(b *testing.B) {
 	})
 }
 
-// 12 trees on all, all trees on the best tenth, all exactly on 60.
+// 12 trees on all, all trees on the best tenth.
 func BenchmarkQueryCascade(b *testing.B) {
 	benchQuery(b, func(s *Scorer, blocks []Block) {
-		const first, kept, last = 12, benchDocs / 10, 60
+		const first, kept = 12, benchDocs / 10
 		scores, among := make([]Scores, len(blocks)), make([]Mask, len(blocks))
 		for i := range blocks {
 			s.Score(&scores[i], blocks[i], 0, first)
 			among[i] = FirstOf(benchDocs - i*BlockSize)
 		}
-		best, among := gather(s, blocks, scores, among, kept)
+		best := gather(s, blocks, scores, among, kept)
 		scores = make([]Scores, len(best))
 		for i := range best {
 			s.Score(&scores[i], best[i], 0, benchTrees)
-		}
-		best, among = gather(s, best, scores, among, last)
-		exact := make([]float64, BlockSize)
-		for i := range best {
-			s.ExactAll(exact[:among[i].Count()], best[i])
 		}
 	})
 }
 
 // gather copies the best n documents into blocks of their own.
-func gather(s *Scorer, blocks []Block, scores []Scores, among []Mask, n int) ([]Block, []Mask) {
+func gather(s *Scorer, blocks []Block, scores []Scores, among []Mask, n int) []Block {
 	threshold := Threshold(scores, among, n)
 	row := len(s.stored) * BlockSize
 	var best []Block
@@ -177,11 +151,7 @@ func gather(s *Scorer, blocks []Block, scores []Scores, among []Mask, n int) ([]
 			count += before - left.Count()
 		}
 	}
-	sets := make([]Mask, len(best))
-	for i := range sets {
-		sets[i] = FirstOf(count - i*BlockSize)
-	}
-	return best, sets
+	return best
 }
 
 func BenchmarkThreshold(b *testing.B) {

@@ -7,7 +7,7 @@ import (
 )
 
 // A cascade of two stages over one block: a tree for all documents, all trees
-// for the better half, and the exact prediction of the best.
+// for the better half.
 func Example() {
 	model, err := gbdt.Read([]byte(whole))
 	if err != nil {
@@ -33,8 +33,12 @@ func Example() {
 
 	best := blockOf(scorer)
 	best.Append(0, block, better)
-	exact := make([]float64, better.Count())
-	scorer.ExactAll(exact, best)
-	fmt.Println(exact)
-	// Output: [18.5 16.5]
+	scores = gbdt.Scores{}
+	scorer.Score(&scores, best, 0, scorer.Trees())
+	for i := range better.Count() {
+		fmt.Printf("%.1f\n", scorer.Estimate(scores[i], 0, scorer.Trees()))
+	}
+	// Output:
+	// 18.5
+	// 16.5
 }

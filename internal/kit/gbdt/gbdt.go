@@ -5,8 +5,7 @@
 // plain Go, several hundred times by AVX-512.
 //
 // The scores of a Scorer are integers. Every kernel gives the same ones, on any
-// machine; Scorer.Bound says how far they may be from the model, and
-// Scorer.Exact gives what Predict gives, from the same bins.
+// machine; Scorer.Bound says how far they may be from the model.
 //
 // Models with categorical features, several classes, texts, embeddings or trees
 // that are not oblivious are refused.

@@ -126,16 +126,8 @@ func check(t *testing.T, seed uint64, s shape) {
 	}
 	var scores Scores
 	scorer.Score(&scores, b, 0, s.trees)
-	exacts := make([]float64, BlockSize)
-	scorer.ExactAll(exacts, b)
 	for doc, values := range docs {
 		exact := m.Predict(values)
-		if exacts[doc] != exact {
-			t.Fatalf("seed %d, %+v: exact %v among others, predicted %v", seed, s, exacts[doc], exact)
-		}
-		if got := scorer.Exact(b, doc); got != exact {
-			t.Fatalf("seed %d, %+v: exact %v, predicted %v", seed, s, got, exact)
-		}
 		if off := math.Abs(scorer.Estimate(scores[doc], 0, s.trees) - exact); off > scorer.Bound(0, s.trees) {
 			t.Fatalf("seed %d, %+v: off by %v, more than %v", seed, s, off, scorer.Bound(0, s.trees))
 		}

@@ -134,39 +134,3 @@ func (s *Scorer) Bound(from, to int) float64 {
 	roundings := float64(4 * (to + 4))
 	return q.deviation - p.deviation + roundings*0x1p-53*(2*q.size+2*s.step*float64(q.most)+math.Abs(s.model.bias))
 }
-
-// Exact is what Model.Predict gives for a document of a block, to the last bit.
-func (s *Scorer) Exact(b Block, doc int) float64 {
-	parts := [2][]byte{b.Stored, b.Computed}
-	sum := 0.0
-	for i := range s.trees {
-		leaf := 0
-		for j, c := range s.trees[i].cuts {
-			bin := parts[c.part][int(c.row)*BlockSize+doc]
-			leaf |= int(uint(int(c.above)-int(bin))>>63) << (j & 7) // without a branch that nobody foresees
-		}
-		sum += s.model.trees[i].leaves[leaf]
-	}
-	return s.model.finish(sum)
-}
-
-// ExactAll is Exact for the first documents of a block, as many as dst is long:
-// cheaper for more than a few.
-func (s *Scorer) ExactAll(dst []float64, b Block) {
-	dst = dst[:min(len(dst), BlockSize)]
-	clear(dst)
-	parts := s.parts(b, 0, len(s.trees))
-	for i := range s.packed.words {
-		t := &s.packed.words[i]
-		var leaf [words]uint64
-		t.number(&leaf, &parts)
-		leaves, shift := s.model.trees[i].leaves, mostDepth-t.depth
-		for doc := range dst {
-			number := uint8(leaf[doc/lanes]>>(doc%lanes*lanes)) >> shift
-			dst[doc] += leaves[number^t.flips]
-		}
-	}
-	for doc := range dst {
-		dst[doc] = s.model.finish(dst[doc])
-	}
-}
