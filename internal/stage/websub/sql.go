@@ -32,8 +32,8 @@ const (
 
 	// What feeds name and what is subscribed to. A source is added and removed by
 	// people, and its hubs change: both sides are compared.
-	named = `SELECT a.source, a.url, r.url, r.hubs, r.self FROM readings r JOIN answers a ON a.source = r.source JOIN sources s ON s.id = r.source
-		WHERE r.hubs <> '' AND s.kind = 'feed'
+	named = `SELECT a.source, a.url, r.url, r.hubs, r.self FROM readings r CROSS JOIN answers a CROSS JOIN sources s -- SQLite joins in this order
+		WHERE r.hubs <> '' AND a.source = r.source AND s.id = r.source AND s.kind = 'feed'
 		AND NOT EXISTS (SELECT 1 FROM websub w WHERE w.source = r.source AND w.state <> 'leaving')`
 	namedBy    = named + ` AND r.source = $1`
 	subscribed = `SELECT w.id, w.source, w.hub, w.topic, w.asked, COALESCE(a.url, ''), COALESCE(r.url, ''), COALESCE(r.hubs, ''), COALESCE(r.self, '')
@@ -54,8 +54,9 @@ const (
 		AND NOT EXISTS (SELECT 1 FROM answers a WHERE a.source = websub.source AND a.as_of <= websub.owed)`
 	// $1 is the time now, $2 the least interval after what was asked or delivered last.
 	bringOwed = `UPDATE polls SET due = (SELECT CASE WHEN a.as_of + $2 > $1 THEN a.as_of + $2 ELSE $1 END FROM answers a WHERE a.source = polls.source)
-		WHERE due > $1 AND source IN (SELECT a.source FROM websub w JOIN answers a ON a.source = w.source WHERE w.owed > 0 AND a.asked <= a.answered
-			AND NOT EXISTS (SELECT 1 FROM pending p WHERE p.source = a.source) AND polls.due > a.as_of + $2)`
+		WHERE source IN (SELECT a.source FROM websub w JOIN answers a ON a.source = w.source WHERE w.owed > 0 AND a.asked <= a.answered
+			AND NOT EXISTS (SELECT 1 FROM pending p WHERE p.source = a.source))
+		AND due > $1 AND due > (SELECT a.as_of + $2 FROM answers a WHERE a.source = polls.source)`
 )
 
 // subscription is a row of websub as the hub is dealt with.

@@ -10,7 +10,7 @@
 
 -- What people registered (console, API, command line).
 CREATE TABLE sources ( -- desk
-  id             BIGINT PRIMARY KEY,
+  id             BIGINT /*rowid*/ PRIMARY KEY,
   name           TEXT NOT NULL UNIQUE,
   kind           TEXT NOT NULL,
   url            TEXT NOT NULL UNIQUE,          -- desk, robot: a move that has lasted
@@ -26,7 +26,7 @@ CREATE TABLE sources ( -- desk
 -- When a source is asked. One row for each source that is polled; imported files
 -- have none.
 CREATE TABLE polls ( -- schedule
-  source        BIGINT PRIMARY KEY,
+  source        BIGINT /*rowid*/ PRIMARY KEY,
   due           BIGINT NOT NULL,           -- schedule, desk, websub: next time to ask: planned; when somebody adds or asks it; when a hub pings
   poll_interval BIGINT NOT NULL DEFAULT 0, -- the interval now, ms
   reason        TEXT NOT NULL DEFAULT ''   -- why it is that
@@ -36,7 +36,7 @@ CREATE INDEX polls_due ON polls (due);
 -- What is asked and what a source answered. desk makes the row. All that a 304
 -- changes is in this one row.
 CREATE TABLE answers ( -- robot
-  source         BIGINT PRIMARY KEY,
+  source         BIGINT /*rowid*/ PRIMARY KEY,
   url            TEXT NOT NULL,              -- robot, desk: what is asked: the source's own address, or where it has moved
   origin         TEXT NOT NULL,              -- robot, desk: of that address: scheme, host and port
   partition      INTEGER NOT NULL,           -- robot, desk: of the origin's domain; see leases
@@ -67,7 +67,7 @@ CREATE INDEX answers_asked ON answers (partition) WHERE asked > answered;
 -- Downloads that wait to be read, the newest of each source. Whoever brings one
 -- puts it here through table.HandOver, parse deletes it when it has read it.
 CREATE TABLE pending ( -- robot, websub, desk
-  source   BIGINT PRIMARY KEY,
+  source   BIGINT /*rowid*/ PRIMARY KEY,
   as_of    BIGINT NOT NULL,
   fetched  BIGINT NOT NULL,
   blob     TEXT NOT NULL,      -- '' for the bytes that were read last under new validators
@@ -84,7 +84,7 @@ CREATE TABLE pending ( -- robot, websub, desk
 
 -- What was read last from a source. desk makes the row.
 CREATE TABLE readings ( -- parse
-  source       BIGINT PRIMARY KEY,
+  source       BIGINT /*rowid*/ PRIMARY KEY,
   as_of        BIGINT NOT NULL DEFAULT 0,      -- of the download
   fetched      BIGINT NOT NULL DEFAULT 0,      -- when it came
   url          TEXT NOT NULL DEFAULT '',       -- its address after redirects
