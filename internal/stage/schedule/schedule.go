@@ -90,7 +90,7 @@ func (s *Schedule) sleep(ctx context.Context) time.Duration {
 	var due int64
 	err := s.Store.Read(ctx, func(r store.Reader) error { return r.Row(nextDue).Scan(&due) })
 	if err != nil {
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && !store.NoRow(err) { // no row: there is no source
 			s.Log.Warn("time of the next source not read; looking again later", "in", long, "error", err)
 		}
 		return long
