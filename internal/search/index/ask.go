@@ -52,7 +52,7 @@ func (x *Index) Ask(ctx context.Context, a *Ask) (Part, error) {
 	q.Share = t.Share
 	p := x.ask(&q, a.Shards, x.load.gate.Report().InFlight <= 1) // else other queries use the other cores
 	for i := range p.Shards {
-		if r := &p.Shards[i]; r.ShareUsed < 1 {
+		if r := &p.Shards[i]; r.ShareUsed < 1 && r.Reason != degrade.Missing {
 			r.Reason = t.Reason
 		}
 		p.Shards[i].ShareAsked = a.Query.Share

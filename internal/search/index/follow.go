@@ -133,7 +133,7 @@ func (x *Index) read(c *table.Change, d *shard.Doc) {
 	}
 	var err error
 	if *d, err = x.doc(c); err != nil {
-		x.Log.Warn("a page cannot be found by the search", "url", c.Address, "error", err)
+		x.Log.Warn("page not indexed", "url", c.Address, "error", err)
 		c.Withdrawn = true
 	}
 }

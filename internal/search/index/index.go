@@ -189,7 +189,7 @@ func (x *Index) Run(ctx context.Context) error {
 	for kept := time.Now(); ; {
 		heard := x.changed.Heard()
 		if err := x.catchUp(ctx); err != nil && ctx.Err() == nil {
-			x.Log.Warn("the index is behind the change feed", "error", err)
+			x.Log.Warn("change feed not read; the index is behind it", "error", err)
 		}
 		x.tidy()
 		if time.Since(kept) > keepEvery {
@@ -224,7 +224,7 @@ func (x *Index) keepIfWorth(changes int64) {
 		return
 	}
 	if err := x.keep(); err != nil {
-		x.Log.Warn("the index is not kept and will be built anew after a restart", "error", err)
+		x.Log.Warn("snapshot of the index not written; a restart builds it anew", "error", err)
 	}
 }
 

@@ -66,10 +66,11 @@ func (w *world) another(s *store.Store) {
 	w.exec(`INSERT INTO sources (id, name, kind, url, host, title, trusted, added) VALUES (1, 'shop', 'catalog', 'http://a.example/', 'a.example', '', FALSE, 1)`)
 }
 
-// open makes an index ready that ranks everything, however busy.
+// open makes an index ready that ranks everything, however busy, and by no model unless
+// a change says so.
 func (w *world) open(changes ...func(*index.Index)) *index.Index {
 	w.t.Helper()
-	x := &index.Index{Store: w.store, Dir: w.dir, Config: index.Config{Shards: 4, Policy: "off", Signals: []string{"Rating"}}, RegionParam: "Regions",
+	x := &index.Index{Store: w.store, Dir: w.dir, Config: index.Config{Shards: 4, Model: "none", Policy: "off", Signals: []string{"Rating"}}, RegionParam: "Regions",
 		Log: slog.New(slog.NewTextHandler(&w.log, nil))}
 	for _, change := range changes {
 		change(x)
