@@ -186,13 +186,26 @@ func (f *Fleet) Suggest(ctx context.Context, b *index.Begin) ([]shard.Suggestion
 	return index.Together(b.Most, parts...), nil
 }
 
-// suggest asks a replica of a group. How long that takes says nothing of queries, so
-// that the picker hears of failures alone.
-func (v *view) suggest(ctx context.Context, g *group, b index.Begin) (all []shard.Suggestion, err error) {
+// suggest asks a replica of a group, and another one if that fails.
+func (v *view) suggest(ctx context.Context, g *group, b index.Begin) ([]shard.Suggestion, error) {
+	b.Shards = g.shards
 	name := g.picker.Pick(time.Now())
-	b.Shards, err = g.shards, errNobody
+	all, err := v.suggestOne(ctx, g, name, &b)
+	if err == nil || ctx.Err() != nil {
+		return all, err
+	}
+	if other := g.picker.Retry(time.Now(), name); other != "" {
+		return v.suggestOne(ctx, g, other, &b)
+	}
+	return nil, err
+}
+
+// suggestOne asks one replica. How long that takes says nothing of queries, so that
+// the picker hears of failures alone.
+func (v *view) suggestOne(ctx context.Context, g *group, name string, b *index.Begin) (all []shard.Suggestion, err error) {
+	err = errNobody
 	if n := v.nodes[name]; n != nil {
-		all, err = n.suggest(ctx, &b)
+		all, err = n.suggest(ctx, b)
 	}
 	failed := err != nil && ctx.Err() == nil
 	g.picker.Done(time.Now(), name, degrade.Result{Failed: failed, Dropped: !failed})
