@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash"
 	"hash/crc32"
 	"io"
@@ -97,21 +96,6 @@ func (x *index) columns(w *saver) {
 	w.nodes(&x.categories)
 	w.lists(&x.words.lists)
 	w.lists(&x.params.lists)
-}
-
-// check refuses columns that do not fit together.
-func (x *index) check() error {
-	n := len(x.id)
-	for _, l := range []int{len(x.same), len(x.record), len(x.source), len(x.vendor), len(x.category), len(x.region), len(x.language),
-		len(x.currency), len(x.group), len(x.published), len(x.price), len(x.old), len(x.prior), len(x.rank), len(x.length)} {
-		if l != n {
-			return fmt.Errorf("a column has %d documents and another %d", l, n)
-		}
-	}
-	if len(x.own) != n*x.ownNumbers() || len(x.alive) != (n+63)/64 || len(x.categories.nodes) != x.categories.len() || int(x.sorted) > n {
-		return errors.New("a column has another length")
-	}
-	return nil
 }
 
 // derive works out what follows from the columns.

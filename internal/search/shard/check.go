@@ -1,0 +1,90 @@
+package shard
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// check refuses columns that do not fit together: a checksum says that a snapshot is as
+// it was written, not that what wrote it had no fault.
+func (x *index) check() error {
+	return errors.Join(x.checkLengths(), x.checkNumbers(), x.checkTexts(), x.checkRegions(), x.checkLists("words", &x.words.postings),
+		x.checkLists("params", &x.params.postings))
+}
+
+func (x *index) checkLengths() error {
+	n := len(x.id)
+	for _, l := range []int{len(x.same), len(x.record), len(x.source), len(x.vendor), len(x.category), len(x.region), len(x.language),
+		len(x.currency), len(x.group), len(x.published), len(x.price), len(x.old), len(x.prior), len(x.rank), len(x.length)} {
+		if l != n {
+			return fmt.Errorf("a column has %d documents and another %d", l, n)
+		}
+	}
+	for _, s := range []set{x.alive, x.available, x.offers} {
+		if len(s) != (n+63)/64 || n%64 != 0 && s[n/64]>>(n%64) != 0 {
+			return fmt.Errorf("a set is not one of %d documents", n)
+		}
+	}
+	if len(x.own) != n*x.ownNumbers() || len(x.categories.nodes) != x.categories.len() || int(x.sorted) > n {
+		return errors.New("a column has another length")
+	}
+	return nil
+}
+
+// checkNumbers refuses documents that have what there is not.
+func (x *index) checkNumbers() error {
+	for _, c := range []struct {
+		what    string
+		numbers []uint32
+		most    int
+	}{
+		{"source", x.source, x.sources.len()}, {"vendor", x.vendor, x.vendors.len()}, {"category", x.category, x.categories.len()},
+		{"region", x.region, x.regions.len()}, {"language", x.language, x.languages.len()}, {"currency", x.currency, x.languages.len()},
+	} {
+		if len(c.numbers) > 0 && int(slices.Max(c.numbers)) >= c.most {
+			return fmt.Errorf("a document has a %s that there is not", c.what)
+		}
+	}
+	return nil
+}
+
+// checkTexts refuses documents whose texts do not end: each has three.
+func (x *index) checkTexts() error {
+	if len(x.record) == 0 {
+		return nil
+	}
+	ends := 0
+	for at := int(slices.Max(x.record)); at < len(x.texts); at++ {
+		if x.texts[at] == 0 {
+			ends++
+		}
+	}
+	if ends < 3 {
+		return errors.New("the texts of a document do not end")
+	}
+	return nil
+}
+
+// checkRegions refuses regions that are not as they are written.
+func (x *index) checkRegions() error {
+	for id := 1; id < x.regions.len(); id++ {
+		if set, ok := ParseRegions(x.regions.name(uint32(id))); !ok || set.String() != x.regions.name(uint32(id)) {
+			return fmt.Errorf("regions are %q", x.regions.name(uint32(id)))
+		}
+	}
+	return nil
+}
+
+// checkLists refuses lists of documents that there are not.
+func (x *index) checkLists(what string, p *postings) error {
+	if len(p.lists) > p.len() {
+		return fmt.Errorf("%s: there are more lists than texts", what)
+	}
+	for _, l := range p.lists {
+		if len(l) > 0 && int(slices.Max(l)) >= len(x.id) {
+			return fmt.Errorf("%s: a list has a document that there is not", what)
+		}
+	}
+	return nil
+}
