@@ -31,7 +31,7 @@ func Example() {
 		fmt.Println(d.Source, d.URL, n, "bytes")
 		return err
 	})
-	if ctx.Err() == nil { // nobody has stopped it
+	if ctx.Err() == nil { // it was not interrupted
 		fmt.Fprintln(os.Stderr, err)
 	}
 }

@@ -1,10 +1,10 @@
-// Package subscribe gets every changed download of a Courant: feeds, catalogues and
-// pictures, byte for byte as Courant's own parser gets them. The hosts are asked once
-// however many subscribe.
+// Package subscribe receives every changed download of a Courant: feeds, catalogues and
+// pictures, byte for byte as Courant's own parser gets them. However many clients
+// subscribe, Courant fetches from each host only once.
 //
-// A subscription has a durable name. Its position is kept by the server and moves on
-// when a download was handled, so that a service goes on after a restart where it was;
-// what it had in hand comes again.
+// A subscription has a durable name. The server keeps its position, which advances when
+// a download was handled. After a restart a service continues where it was; a download
+// that it was handling is delivered again.
 package subscribe
 
 import (
@@ -23,21 +23,20 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// Client subscribes. Server and Name are needed, and Token where the server asks for
-// one.
+// Client is a subscriber. Server, Token and Name are required.
 type Client struct {
 	Server string   // such as http://127.0.0.1:8080
-	Token  string   // that the first start of the server showed
-	Name   string   // of the subscription: small letters, digits, dots, dashes and underscores
-	Kinds  []string // feed, catalog, picture; feeds unless given
-	// HTTP is the client to ask with; one without a time limit unless given, for the
-	// server holds answers back until there is something.
+	Token  string   // as shown at the first start of the server
+	Name   string   // of the subscription: lower-case letters, digits, dots, dashes and underscores
+	Kinds  []string // feed, catalog, picture; only feed if empty
+	// HTTP is the HTTP client, http.DefaultClient if nil. It must not time out before 30
+	// seconds, because the server holds answers back until there is a download.
 	HTTP *http.Client
-	// Lost hears how many downloads were deleted before they were handled, which the
-	// server keeps for a bounded time. Run goes on with what is kept.
+	// Lost is called with the number of downloads that the server, which keeps them for a
+	// limited time, deleted before they were handled. Run continues with the next one.
 	Lost func(n int64)
-	// Failed hears why the server could not be asked; it is asked again after a while.
-	// Unless it is set nobody hears of it.
+	// Failed is called with the error of a request that is retried after a while. If it
+	// is nil, such errors are dropped.
 	Failed func(error)
 }
 
@@ -61,17 +60,16 @@ const (
 	mostWait  = time.Minute
 )
 
-// Run makes the subscription if there is none, which then begins with what comes from
-// now on, and gives each download to handle, one after the other. A download that was
-// handled is not given again, unless the process or the server ended before that was
-// noted.
+// Run creates the subscription if there is none, beginning with the next download, and
+// calls handle for each download, one after the other. A download that was handled is
+// not delivered again, unless the process or the server ends before it is acknowledged.
 //
-// Run ends with the error of handle, with that of ctx, and with what asking again does
-// not mend: a wrong token (courant.Forbidden), a wrong name or kind (courant.Invalid), an
-// address where no Courant is (courant.NotFound). After other failures it asks again.
+// Run returns the error of handle, that of ctx, and errors that a retry cannot fix: a
+// wrong token (courant.Forbidden), a wrong name or kind (courant.Invalid), an address
+// without a Courant (courant.NotFound). After other errors it retries.
 func (c *Client) Run(ctx context.Context, handle func(context.Context, Download) error) error {
 	if u, err := url.Parse(c.Server); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return courant.Errorf(courant.Invalid, "the server %q is no address: write http://127.0.0.1:8080", c.Server)
+		return courant.Errorf(courant.Invalid, "Server must be a URL such as http://127.0.0.1:8080, not %q", c.Server)
 	}
 	for wait := firstWait; ; wait = min(2*wait, mostWait) {
 		err := c.subscribe(ctx)
@@ -87,7 +85,7 @@ func (c *Client) Run(ctx context.Context, handle func(context.Context, Download)
 			return ctx.Err()
 		case errors.Is(err, courant.Invalid), errors.Is(err, courant.Forbidden):
 			return err
-		case errors.Is(err, courant.NotFound) && !made: // else somebody has ended it, and it is made again
+		case errors.Is(err, courant.NotFound) && !made: // else somebody has deleted the subscription, and it is created again
 			return err
 		}
 		if c.Failed != nil {
@@ -99,7 +97,8 @@ func (c *Client) Run(ctx context.Context, handle func(context.Context, Download)
 	}
 }
 
-// follow gives downloads to handle until something fails.
+// follow calls handle for downloads until something fails, and well after each answer
+// of the server.
 func (c *Client) follow(ctx context.Context, handle func(context.Context, Download) error, well func()) error {
 	for {
 		next, err := c.next(ctx)
@@ -112,13 +111,13 @@ func (c *Client) follow(ctx context.Context, handle func(context.Context, Downlo
 				return handledError{err}
 			}
 			if err := c.acknowledge(ctx, d.Number, 0); err != nil {
-				return err // the server gives it again
+				return err // the server delivers it again
 			}
 		}
 	}
 }
 
-// handledError is what handle has returned.
+// handledError is an error that handle returned.
 type handledError struct{ error }
 
 func pause(ctx context.Context, d time.Duration) bool {
@@ -132,8 +131,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Body opens the bytes, unpacked from any transport coding. They are whatever the host
-// sent. Close it. courant.NotFound is that they are not kept any more.
+// Body opens the bytes that the host sent, without any transfer or content coding. The
+// caller must close it. The error is courant.NotFound if they are no longer kept.
 func (d Download) Body(ctx context.Context) (io.ReadCloser, error) {
 	resp, err := d.client.ask(ctx, http.MethodGet, fmt.Sprintf("/api/v1/downloads/%d/body", d.Number), nil)
 	if err != nil {
@@ -158,7 +157,7 @@ func (c *Client) subscribe(ctx context.Context) error {
 	return c.do(ctx, http.MethodPut, c.path(""), map[string]any{"kinds": kinds}, nil)
 }
 
-// next waits for the downloads that come next.
+// next waits for the next downloads.
 func (c *Client) next(ctx context.Context) ([]Download, error) {
 	var got struct {
 		Downloads []Download `json:"downloads"`
@@ -180,7 +179,7 @@ func (c *Client) acknowledge(ctx context.Context, number, lost int64) error {
 	return c.do(ctx, http.MethodPost, c.path("/ack"), map[string]int64{"number": number, "lost": lost}, nil)
 }
 
-// goneError is the answer to who is too late.
+// goneError is the answer to a client that is too late.
 type goneError struct {
 	Detail string `json:"detail"`
 	Lost   int64  `json:"lost"`
@@ -189,7 +188,7 @@ type goneError struct {
 
 func (e *goneError) Error() string { return e.Detail }
 
-// do asks and reads a JSON answer.
+// do sends a request and reads a JSON answer.
 func (c *Client) do(ctx context.Context, method, path string, in, out any) error {
 	resp, err := c.ask(ctx, method, path, in)
 	if err != nil {
@@ -203,7 +202,7 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any) error
 		return nil
 	}
 	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
-		return fmt.Errorf("the answer of %s: %w", c.Server, err)
+		return fmt.Errorf("read the answer of %s: %w", c.Server, err)
 	}
 	return nil
 }
@@ -219,7 +218,7 @@ func (c *Client) ask(ctx context.Context, method, path string, in any) (*http.Re
 	}
 	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.Server, "/")+path, body)
 	if err != nil {
-		return nil, courant.Errorf(courant.Invalid, "the server %q: %w", c.Server, err)
+		return nil, courant.Errorf(courant.Invalid, "request to %q: %w", c.Server, err)
 	}
 	if c.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.Token)
@@ -231,8 +230,8 @@ func (c *Client) ask(ctx context.Context, method, path string, in any) (*http.Re
 	return with.Do(req)
 }
 
-// problem is what the server complains of. Of the kinds of error only those are given
-// that would come again.
+// problem is the error in an answer. It has a kind only if a retry would give the same
+// error.
 func problem(resp *http.Response) error {
 	p := goneError{}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<16)).Decode(&p); err != nil || p.Detail == "" {

@@ -14,9 +14,9 @@ import (
 func (f *flags) fetch() *cobra.Command {
 	var now bool
 	c := &cobra.Command{
-		Use: "fetch URL…", Short: "Fetch as the robot does, and explain",
-		Long: "Fetch as the robot does, and explain. Where a courant runs, hosts that its robot leaves alone are not asked. " +
-			"The status is 1 where an address could not be fetched; what the web answers, 404 too, is an answer.",
+		Use: "fetch URL…", Short: "Fetch addresses as the robot does, and explain each step",
+		Long: "Fetch addresses as the robot does, and explain each step. If a courant is running, hosts that its robot has in back-off get no request. " +
+			"The exit status is 1 if an address could not be fetched; an HTTP error such as 404 counts as an answer.",
 		Example: "  courant fetch https://example.org/feed.xml",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, urls []string) error {
@@ -50,12 +50,12 @@ func (f *flags) fetch() *cobra.Command {
 				}
 			}
 			if failed > 0 {
-				return fmt.Errorf("%d of %d addresses were not fetched", failed, len(urls))
+				return fmt.Errorf("%d of %d addresses could not be fetched", failed, len(urls))
 			}
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&now, "now", false, "ask now: also hosts that are left alone, and those whose robots.txt asks for a slow pace")
+	c.Flags().BoolVar(&now, "now", false, "do not wait: fetch from hosts in back-off too, and ignore the Crawl-delay of robots.txt")
 	return c
 }
 

@@ -15,7 +15,7 @@ import (
 
 func (f *flags) host() *cobra.Command {
 	return &cobra.Command{
-		Use: "host [NAME]", Short: "Show how the robot fares with a host, or all hosts that it leaves alone for now",
+		Use: "host [NAME]", Short: "Show a host's crawl state, or all hosts in back-off",
 		Example: "  courant host\n  courant host example.org", Args: args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, name []string) error {
 			path := "/api/v1/hosts"
@@ -40,7 +40,7 @@ func (f *flags) host() *cobra.Command {
 				}
 				return nil
 			case len(hosts) == 0:
-				fmt.Println("No host is left alone.")
+				fmt.Println("No host is in back-off.")
 				return nil
 			}
 			rows := [][]string{{"host", "until", "failures", "reason"}}
@@ -56,25 +56,25 @@ func showHost(h api.Host) {
 	fmt.Println(printable(h.Origin))
 	robot := h.Robot
 	if robot == "" {
-		robot = "no robot runs"
+		robot = "no robot is running"
 	}
 	fmt.Printf("  robot     %s\n", robot)
 	if h.Latency != "0s" {
 		fmt.Printf("  latency   %s\n", h.Latency)
 	}
 	if h.Pace != "0s" {
-		fmt.Printf("  pace      a request in %s, as its limits have taught\n", h.Pace)
+		fmt.Printf("  pace      one request per %s, learned from its rate limits\n", h.Pace)
 	}
 	if h.CrawlDelay != "0s" {
-		fmt.Printf("  pace      a request in %s, as its robots.txt asks (Crawl-delay)\n", h.CrawlDelay)
+		fmt.Printf("  pace      one request per %s, from its robots.txt (Crawl-delay)\n", h.CrawlDelay)
 	}
 	if h.Next.IsZero() {
-		fmt.Println("  next      may be asked now")
+		fmt.Println("  next      now")
 	} else {
 		fmt.Printf("  next      not before %s: %s%s\n", short(h.Next), printable(h.Reason), setbacks(h))
 	}
 	if d := h.Domain; d != nil {
-		fmt.Printf("  domain    %s before %s: %s\n", nobodyOf(d.Name), short(d.Next), printable(d.Reason))
+		fmt.Printf("  domain    %s until %s: %s\n", allOf(d.Name), short(d.Next), printable(d.Reason))
 	}
 	for _, q := range h.Queue {
 		fmt.Printf("  queue     %d × %s, the oldest since %s\n", q.Count, q.Kind, short(q.Oldest))
@@ -83,7 +83,7 @@ func showHost(h api.Host) {
 		fmt.Printf("  source    %s %s\n", named(s.Name), lastAnswer(s))
 	}
 	for _, a := range h.Again {
-		fmt.Printf("  again     %s at %s, after %d attempts: %s\n", printable(a.URL), short(a.Due), a.Attempts, printable(a.Problem))
+		fmt.Printf("  retry     %s at %s, after %d attempts: %s\n", printable(a.URL), short(a.Due), a.Attempts, printable(a.Problem))
 	}
 	fmt.Printf("  robots    %s", robotsSays(h.Robots.Status))
 	if !h.Robots.Until.IsZero() {
@@ -95,7 +95,7 @@ func showHost(h api.Host) {
 	}
 }
 
-// setbacks counts what has gone wrong in a row.
+// setbacks counts consecutive failures and refusals.
 func setbacks(h api.Host) string {
 	switch {
 	case h.Refusals > 0:
@@ -106,15 +106,15 @@ func setbacks(h api.Host) string {
 	return ""
 }
 
-// nobodyOf is all that waits with a domain, or with an IP address.
-func nobodyOf(domain string) string {
+// allOf names what waits with a domain: its hosts, or the ports of an IP address.
+func allOf(domain string) string {
 	if _, err := netip.ParseAddr(domain); err == nil {
-		return "no port of " + domain
+		return "all ports of " + domain + " wait"
 	}
-	return "no host of " + domain
+	return "all hosts of " + domain + " wait"
 }
 
-// lastAnswer is how a source answered last.
+// lastAnswer is the last answer of a source.
 func lastAnswer(s api.HostSource) string {
 	switch why := printable(s.Problem); {
 	case s.Checked.IsZero():
@@ -133,9 +133,9 @@ func robotsSays(status int) string {
 	case http.StatusOK:
 		return "rules"
 	case http.StatusNotFound:
-		return "nothing is forbidden"
+		return "everything is allowed"
 	case http.StatusServiceUnavailable:
-		return "cannot be had, so that nothing is allowed"
+		return "not available, so nothing may be fetched"
 	}
-	return "not asked for yet"
+	return "not fetched yet"
 }

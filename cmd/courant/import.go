@@ -29,13 +29,13 @@ import (
 func (f *flags) importFiles() *cobra.Command {
 	var source, absence string
 	c := &cobra.Command{
-		Use: "import FILE…", Short: "Take local feeds and catalogues as if they had been fetched",
-		Long: "Take local feeds and catalogues, packed or not, as if they had been fetched. Each file is a source, named by the " +
+		Use: "import FILE…", Short: "Import local feeds and catalogues as if they had been fetched",
+		Long: "Import local feeds and catalogues, compressed or not, as if they had been fetched. Each file is a source, named after the " +
 			"file without folder and extensions (shop0001.yml.gz is shop0001) unless --source names it. A file that has not changed is not read again.",
 		Example: "  courant import shop0001.yml.gz\n  courant import --source shop --absence kept prices.xml", Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			if source != "" && len(files) > 1 {
-				return usageError{fmt.Errorf("--source names one source: write one file, for a file holds all that its source has")}
+				return usageError{fmt.Errorf("--source names one source, but %d files are given; a file is the whole content of its source", len(files))}
 			}
 			r, err := f.connectToAdd(cmd.Context())
 			if err != nil {
@@ -46,12 +46,12 @@ func (f *flags) importFiles() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&source, "source", "", "name of the source")
-	c.Flags().StringVar(&absence, "absence", "", `of a new catalogue: "kept" keeps offers that are not in it any more, else they are withdrawn`)
+	c.Flags().StringVar(&absence, "absence", "", `of a new catalogue: "kept" keeps offers that disappear from it; otherwise they are withdrawn`)
 	return c
 }
 
 // importEach sends the files one after the other and waits until their pages are
-// live. Where no courant runs, this process reads them.
+// live. If no courant is running, this process does the work.
 func (f *flags) importEach(ctx context.Context, r *app.Remote, files []string, source, absence string) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var working sync.WaitGroup
@@ -81,7 +81,7 @@ func (f *flags) importEach(ctx context.Context, r *app.Remote, files []string, s
 	case cause != nil && !errors.Is(cause, context.Canceled):
 		return cause
 	case cause != nil:
-		return fmt.Errorf("stopped; what is not live yet goes on with the next run or import")
+		return fmt.Errorf("interrupted; pages that are not live yet continue with the next run or import")
 	case failed > 0:
 		return fmt.Errorf("%d of %d files could not be imported", failed, len(files))
 	}
@@ -100,8 +100,8 @@ type imported struct {
 	Seconds   float64 `json:"seconds"`
 	Error     string  `json:"error,omitempty"`
 
-	renamed bool   // the file's name is none of a source
-	fetched string // when pictures are
+	renamed bool   // the source's name differs from the file's, which is not a valid one
+	fetched string // says when pictures are fetched
 }
 
 func (f *flags) importOne(ctx context.Context, r *app.Remote, name, source, absence string, taken map[string]string) (out imported, err error) {
@@ -112,12 +112,12 @@ func (f *flags) importOne(ctx context.Context, r *app.Remote, name, source, abse
 	}
 	if source == "" {
 		if isPipe(name) {
-			return out, usageError{fmt.Errorf("%s is no file with a name: name the source with --source", name)}
+			return out, usageError{fmt.Errorf("%s has no file name; name the source with --source", name)}
 		}
 		out.Source, out.renamed = sourceName(name)
 	}
 	if other, ok := taken[out.Source]; ok && other != name {
-		return out, fmt.Errorf("%s is a file of the source %s, which %s is too; a file holds all that its source has: import it alone and name its source with --source",
+		return out, fmt.Errorf("%s would replace the source %s, which %s is a file of; a file is the whole content of its source: import it alone and name its source with --source",
 			name, out.Source, other)
 	}
 	taken[out.Source] = name
@@ -133,8 +133,8 @@ func (f *flags) importOne(ctx context.Context, r *app.Remote, name, source, abse
 	q := url.Values{"name": {out.Source}, "digest": {digest}, "absence": {absence}}
 	var answer desk.Imported
 	if err := r.Upload(ctx, "/api/v1/imports?"+q.Encode(), body, &answer); err != nil {
-		if strings.Contains(err.Error(), "no name of a source") {
-			err = fmt.Errorf("%w; write one with --source", err)
+		if strings.Contains(err.Error(), "not a valid source name") {
+			err = fmt.Errorf("%w; set one with --source", err)
 		}
 		return out, err
 	}
@@ -153,13 +153,13 @@ func (f *flags) importOne(ctx context.Context, r *app.Remote, name, source, abse
 		return out, nil
 	}
 	err = fmt.Errorf("%s", report.Error)
-	if answer.New { // a file that is none leaves no source behind
+	if answer.New { // a file that cannot be read leaves no source behind
 		err = errors.Join(err, r.Do(ctx, http.MethodDelete, "/api/v1/sources/"+url.PathEscape(out.Source), nil, nil))
 	}
 	return out, err
 }
 
-// awaitPages watches until all that the source brought is live.
+// awaitPages waits until all pages of the source are live.
 func (f *flags) awaitPages(ctx context.Context, r *app.Remote, source string, start time.Time) (state api.SourceState, err error) {
 	show := progress{quiet: f.json, name: source, start: start}
 	defer show.clear()
@@ -181,7 +181,7 @@ func (f *flags) awaitPages(ctx context.Context, r *app.Remote, source string, st
 	}
 }
 
-// progress is a line on a terminal that says how far an import is.
+// progress is a line on a terminal that shows the progress of an import.
 type progress struct {
 	quiet bool
 	name  string
@@ -196,7 +196,7 @@ func (p *progress) line(s api.Progress) {
 	p.shown = true
 	text := fmt.Sprintf("%d read", s.Reading)
 	if s.Read {
-		text = fmt.Sprintf("%d read, %d batches on their way", s.Items, s.Waiting)
+		text = fmt.Sprintf("%d read, %d batches left", s.Items, s.Waiting)
 	}
 	fmt.Fprintf(os.Stderr, "\r\033[K%s: %s, %.0f s", p.name, text, time.Since(p.start).Seconds())
 }
@@ -224,28 +224,28 @@ func (f *flags) showImported(i imported) error {
 	default:
 		fmt.Printf("%s: %d read, %d pages, %.1f s\n", i.Source, i.Items, i.Pages, i.Seconds)
 		if i.Items > 0 && i.Pages == 0 && i.Waiting == 0 {
-			fmt.Println("  none of them makes a page: a page's address is the link of its item, in full, with http:// or https://")
+			fmt.Println("  no item became a page: its link must be a full address with http:// or https://")
 		}
 	}
 	if i.renamed && i.Error == "" {
-		fmt.Printf("  %s is the name of the source of %s; --source names another one\n", i.Source, printable(i.File))
+		fmt.Printf("  the source of %[2]s is named %[1]s; choose another name with --source\n", i.Source, printable(i.File))
 	}
 	if i.Waiting > 0 {
 		fmt.Printf("  %d wait for their pictures, which %s\n", i.Waiting, i.fetched)
 	}
 	if i.Warnings > 0 {
-		fmt.Printf("  %d warnings: courant source show %s\n", i.Warnings, named(i.Source))
+		fmt.Printf("  %d warnings; see: courant source show %s\n", i.Warnings, named(i.Source))
 	}
 	return nil
 }
 
-// isPipe says whether a name says nothing of what comes from there.
+// isPipe says whether a file's name tells nothing about its content.
 func isPipe(name string) bool {
 	return name == "-" || strings.HasPrefix(name, "/dev/") || strings.HasPrefix(name, "/proc/")
 }
 
-// spooled opens a file that can be read twice: what comes through a pipe is
-// written into one first.
+// spooled opens a file that can be read twice: a pipe is copied into a temporary
+// file first.
 func spooled(name string) (f *os.File, done func(), err error) {
 	in, err := openFile(name)
 	if err != nil {
@@ -269,7 +269,7 @@ func spooled(name string) (f *os.File, done func(), err error) {
 	return f, done, nil
 }
 
-// digestOf is the SHA-256 of a file, which then stands at its beginning.
+// digestOf is the SHA-256 of a file in hexadecimal. It rewinds the file.
 func digestOf(f *os.File) (string, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return "", err
@@ -282,8 +282,8 @@ func digestOf(f *os.File) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// sourceName is the name of a file without folder and extensions, as far as it can
-// name a source, and whether that is another one.
+// sourceName is the name of a file without folder and extensions, as a valid name of
+// a source, and whether it had to be changed.
 func sourceName(file string) (plain string, renamed bool) {
 	name := filepath.Base(file)
 	for {
@@ -299,8 +299,8 @@ func sourceName(file string) (plain string, renamed bool) {
 	return plain, plain != norm.NFC.String(name)
 }
 
-// plainName makes a name of letters, digits, dots and dashes. One that loses more
-// than blanks gets a mark of what it was, so that no two files are one source.
+// plainName makes a name of letters, digits, dots and dashes. If more than spaces is
+// replaced, a digest of the name is added, so that two files do not become one source.
 func plainName(name string) string {
 	lost := false
 	plain := strings.Trim(strings.Map(func(c rune) rune {

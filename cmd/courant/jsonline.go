@@ -9,7 +9,7 @@ import (
 )
 
 // writeJSON writes v as JSON and a line feed, for programs that read line by
-// line: no slice is null, and no character within the line ends one.
+// line: no slice is null, and the line contains no other character that ends lines.
 func writeJSON(w io.Writer, v any) error {
 	text, err := marshalJSON(v)
 	if err != nil {
@@ -38,7 +38,7 @@ func marshalJSON(v any) ([]byte, error) {
 	return text, nil
 }
 
-// fillSlices replaces nil slices, in structs and slices all the way down.
+// fillSlices replaces nil slices by empty ones, in structs and slices at any depth.
 func fillSlices(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:

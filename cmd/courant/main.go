@@ -1,5 +1,5 @@
-// Command courant collects what sites publish, makes light pages of it and
-// serves them. `courant --help` lists what it does.
+// Command courant collects what sites publish, turns it into light pages and
+// serves them. `courant --help` lists its commands.
 package main
 
 import (
@@ -29,7 +29,7 @@ const (
 	exitUsage  = 2
 )
 
-// usageError is a command that was written wrongly.
+// usageError is a mistake in how a command was called.
 type usageError struct{ error }
 
 func execute(ctx context.Context, args []string) int {
@@ -38,7 +38,7 @@ func execute(ctx context.Context, args []string) int {
 	err := root.ExecuteContext(ctx)
 	var usage usageError
 	switch {
-	case err == nil, errors.Is(err, context.Canceled) && ctx.Err() != nil: // stopped before it had begun
+	case err == nil, errors.Is(err, context.Canceled) && ctx.Err() != nil: // interrupted before it started
 		return exitDone
 	case errors.As(err, &usage), strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "if any flags in the group"):
 		fmt.Fprintln(os.Stderr, "courant:", oneLine(err))
@@ -48,7 +48,7 @@ func execute(ctx context.Context, args []string) int {
 	return exitFailed
 }
 
-// oneLine keeps an error to one line.
+// oneLine is the text of an error on one line.
 func oneLine(err error) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "\n", " ")), " ")
 }
@@ -56,18 +56,18 @@ func oneLine(err error) string {
 func command() *cobra.Command {
 	f := &flags{}
 	root := &cobra.Command{
-		Use: "courant", Short: "Light pages of what sites publish", Version: app.Version(),
+		Use: "courant", Short: "Collect what sites publish and serve it as light pages", Version: app.Version(),
 		SilenceErrors: true, SilenceUsage: true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.SetVersionTemplate("courant {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	p := root.PersistentFlags()
-	p.StringVar(&f.config, "config", os.Getenv("COURANT_CONFIG"), "configuration file, TOML")
+	p.StringVar(&f.config, "config", os.Getenv("COURANT_CONFIG"), "configuration file in TOML")
 	p.StringVar(&f.data, "data", envOr("COURANT_DATA", "./data"), "data folder")
-	p.StringVar(&f.server, "server", os.Getenv("COURANT_SERVER"), "a running courant, http://…")
+	p.StringVar(&f.server, "server", os.Getenv("COURANT_SERVER"), "URL of a running courant, such as http://127.0.0.1:8080")
 	p.StringVar(&f.token, "token", os.Getenv("COURANT_TOKEN"), "token for --server")
-	p.BoolVar(&f.json, "json", false, "print JSON, an object a line; nothing where there is nothing")
+	p.BoolVar(&f.json, "json", false, "print JSON, one object per line, and nothing for an empty result")
 	root.AddCommand(f.run(), f.parse(), f.fetch(), f.source(), f.host(), f.importFiles(), f.page(), f.story(), f.search(), f.zone(), f.plan(), f.roles(), f.showConfig(), f.version())
 	return root
 }
@@ -79,13 +79,13 @@ func envOr(name, otherwise string) string {
 	return otherwise
 }
 
-// flags are those that all commands have.
+// flags are the options that all commands share.
 type flags struct {
 	config, data, server, token string
 	json                        bool
 }
 
-// load reads the configuration; a mistake in it is wrong usage.
+// load reads the configuration; a mistake in it is a usage error.
 func (f *flags) load() (app.Config, error) {
 	c, err := app.Load(f.config, os.Environ())
 	if err != nil {
@@ -94,7 +94,7 @@ func (f *flags) load() (app.Config, error) {
 	return c, nil
 }
 
-// connect finds the courant to speak to.
+// connect finds the courant to talk to.
 func (f *flags) connect(ctx context.Context) (*app.Remote, error) {
 	c, err := f.load()
 	if err != nil {
@@ -103,8 +103,8 @@ func (f *flags) connect(ctx context.Context) (*app.Remote, error) {
 	return app.Connect(ctx, f.server, f.token, f.data, c)
 }
 
-// connectToAdd is connect for what may be the first command of all: a data
-// folder that is not there yet is made.
+// connectToAdd is connect for commands that may be the first of all: it creates
+// the data folder if there is none.
 func (f *flags) connectToAdd(ctx context.Context) (*app.Remote, error) {
 	if f.server == "" {
 		if err := os.MkdirAll(f.data, 0o700); err != nil {
@@ -114,11 +114,11 @@ func (f *flags) connectToAdd(ctx context.Context) (*app.Remote, error) {
 	return f.connect(ctx)
 }
 
-// exactly is cobra's check of arguments as wrong usage.
+// args makes the errors of a cobra argument check usage errors.
 func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, given []string) error {
 		if err := check(c, given); err != nil {
-			return usageError{fmt.Errorf("%w; write: %s", err, c.UseLine())}
+			return usageError{fmt.Errorf("%w; usage: %s", err, c.UseLine())}
 		}
 		return nil
 	}

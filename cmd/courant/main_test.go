@@ -60,8 +60,8 @@ func TestTheStatusSaysHowACommandEnded(t *testing.T) {
 		{"version", 0, ""}, {"roles", 0, ""}, {"config", 0, ""}, {"--help", 0, ""}, {"run --help", 0, ""}, {"parse " + feed, 0, ""},
 		{"pasre " + feed, 2, `unknown command "pasre"`},
 		{"sources list", 2, "unknown command"},
-		{"source", 2, "write one of"},
-		{"source ad http://a.example/", 2, "write one of"},
+		{"source", 2, "source must be followed by"},
+		{"source ad http://a.example/", 2, "source must be followed by"},
 		{"parse", 2, "parse FILE…"},
 		{"page", 2, "page URL"},
 		{"page a b", 2, "page URL"},
@@ -187,7 +187,7 @@ func TestWhatFailsWithOneSourceKeepsNoOtherFromBeingAdded(t *testing.T) {
 	if lines := strings.Split(out, "\n"); status != 1 || len(lines) != 3 || !strings.Contains(lines[0], `"error":"nonsense: `) || !strings.Contains(lines[1], `"url":"http://d.example/feed"`) {
 		t.Errorf("%d, %q", status, out)
 	}
-	if status, _, complaint := invoke(t, "source", "add", "--data", data, "--name", "n", "http://e.example/", "http://f.example/"); status != 2 || !strings.Contains(complaint, "--name names one source") {
+	if status, _, complaint := invoke(t, "source", "add", "--data", data, "--name", "n", "http://e.example/", "http://f.example/"); status != 2 || !strings.Contains(complaint, "--name names one source, but 2 addresses") {
 		t.Errorf("%d, %q", status, complaint)
 	}
 	if _, out, _ := invoke(t, "source", "add", "--help"); !strings.Contains(out, "--every duration ") {
@@ -247,7 +247,7 @@ func TestACatalogueIsImportedAndReadAgainOnlyWhenItHasChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	pictured := write(t, "pictured.yml", catalogue(strings.Replace(offer("9", "1"), "<name>", "<picture>http://shop.example/9.jpg</picture><name>", 1)))
-	if status, out, complaint := invoke(t, "import", "--data", data, pictured); status != 0 || !strings.Contains(out, "1 wait for their pictures, which are fetched while courant runs") || strings.Contains(out, "makes a page") {
+	if status, out, complaint := invoke(t, "import", "--data", data, pictured); status != 0 || !strings.Contains(out, "1 wait for their pictures, which are fetched while courant runs") || strings.Contains(out, "became a page") {
 		t.Errorf("%d, %q, %q", status, out, complaint)
 	}
 	status, out, complaint := invoke(t, "import", "--json", "--data", data, file)
@@ -275,7 +275,7 @@ func TestACatalogueIsImportedAndReadAgainOnlyWhenItHasChanged(t *testing.T) {
 
 func TestItemsThatMakeNoPageAreTold(t *testing.T) {
 	file := write(t, "rss.xml", `<rss version="2.0"><channel><item><title>A</title></item><item><title>B</title></item></channel></rss>`)
-	if status, out, _ := invoke(t, "import", "--data", t.TempDir(), file); status != 0 || !strings.Contains(out, "2 read, 0 pages") || !strings.Contains(out, "none of them makes a page") {
+	if status, out, _ := invoke(t, "import", "--data", t.TempDir(), file); status != 0 || !strings.Contains(out, "2 read, 0 pages") || !strings.Contains(out, "no item became a page") {
 		t.Errorf("%d, %s", status, out)
 	}
 }
@@ -320,7 +320,7 @@ func TestASourceOfFilesIsNeverAsked(t *testing.T) {
 	if status, out, complaint := invoke(t, "import", "--data", data, file); status != 0 || !strings.Contains(out, "shop: 0 read, 0 pages") {
 		t.Errorf("%d, %s, %s", status, out, complaint)
 	}
-	if _, out, _ := invoke(t, "source", "show", "--data", data, "shop"); !strings.Contains(out, "never asked") || strings.Contains(out, "every") || strings.Contains(out, "unreadable") {
+	if _, out, _ := invoke(t, "source", "show", "--data", data, "shop"); !strings.Contains(out, "never polled") || strings.Contains(out, "every") || strings.Contains(out, "unreadable") {
 		t.Error(out)
 	}
 	if _, out, _ := invoke(t, "source", "list", "--data", data); !strings.Contains(out, "ok") || strings.Contains(out, "unreadable") {
@@ -382,14 +382,14 @@ func TestNoTwoFilesAreSilentlyOneSource(t *testing.T) {
 	}
 	a, b := file("Магазин 1.xml"), file("Магазин-1.xml")
 	status, out, _ := invoke(t, "import", "--data", data, a, b)
-	if status != 1 || !strings.Contains(out, "Магазин-1: 1 read, 1 pages") || !strings.Contains(out, "Магазин-1 is the name of the source of "+a) ||
-		!strings.Contains(out, b+" is a file of the source Магазин-1, which "+a+" is too") || !strings.Contains(out, "--source") {
+	if status != 1 || !strings.Contains(out, "Магазин-1: 1 read, 1 pages") || !strings.Contains(out, "the source of "+a+" is named Магазин-1") ||
+		!strings.Contains(out, b+" would replace the source Магазин-1, which "+a+" is a file of") || !strings.Contains(out, "--source") {
 		t.Errorf("%d, %s", status, out)
 	}
-	if status, out, _ := invoke(t, "import", "--data", data, "--source", "other", b); status != 0 || out == "" || strings.Contains(out, "is the name") {
+	if status, out, _ := invoke(t, "import", "--data", data, "--source", "other", b); status != 0 || out == "" || strings.Contains(out, "is named") {
 		t.Errorf("%d, %s", status, out)
 	}
-	if status, out, _ := invoke(t, "import", "--data", data, "--source", "a/b", b); status != 1 || !strings.Contains(out, "letters, digits, dots and dashes; write one with --source") {
+	if status, out, _ := invoke(t, "import", "--data", data, "--source", "a/b", b); status != 1 || !strings.Contains(out, "letters, digits, dots and dashes; set one with --source") {
 		t.Errorf("%d, %s", status, out)
 	}
 	for _, name := range []string{strings.Repeat("я", 120) + ".yml", "\u0301.xml", "产品 & 1.yml"} {

@@ -31,7 +31,7 @@ func (f *flags) page() *cobra.Command {
 	}
 }
 
-// get asks the API and lets it go again.
+// get sends one GET request to the API and closes the connection to it.
 func (f *flags) get(cmd *cobra.Command, path string, out any) error {
 	r, err := f.connect(cmd.Context())
 	if err != nil {

@@ -25,7 +25,7 @@ func (f *flags) parse() *cobra.Command {
 	var o read.Options
 	c := &cobra.Command{
 		Use: "parse FILE…", Short: "Show feeds, catalogues and sitemaps as Courant reads them",
-		Long:    "Show feeds, catalogues and sitemaps as Courant reads them. A file may be packed with gzip or zip; \"-\" is the standard input.",
+		Long:    "Show feeds, catalogues and sitemaps as Courant reads them. A file may be compressed with gzip or zip; \"-\" reads standard input.",
 		Example: "  courant parse feed.xml\n  courant parse --json --base https://example.org/feed.xml *.xml",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, files []string) error {
@@ -49,13 +49,13 @@ func (f *flags) parse() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&o.URL, "base", "", "address that the file came from: relative links are resolved against it")
-	c.Flags().StringVar(&o.ContentType, "content-type", "", "as the server gave it")
+	c.Flags().StringVar(&o.URL, "base", "", "address of the file; relative links are resolved against it")
+	c.Flags().StringVar(&o.ContentType, "content-type", "", "Content-Type that the server sent")
 	return c
 }
 
-// parseFile shows one file, and says whether it could be read. The error is that
-// of out.
+// parseFile shows one file and reports whether it could be read. The error is from
+// writing to out.
 func (f *flags) parseFile(out *bufio.Writer, name string, o read.Options) (ok bool, err error) {
 	show := &offers{out: out, json: f.json, name: name}
 	o.Offer = show.offer
@@ -78,7 +78,7 @@ func (f *flags) parseFile(out *bufio.Writer, name string, o read.Options) (ok bo
 	return err == nil, nil
 }
 
-// openFile opens a file; the standard input is kept in memory, for it may have to
+// openFile opens a file; standard input is kept in memory, because it may have to
 // be read twice.
 func openFile(name string) (io.ReadCloser, error) {
 	if name != "-" {
@@ -109,7 +109,7 @@ func standardInput() (body []byte, err error) {
 	return input, err
 }
 
-// offers writes the offers of a catalogue while it is read, for they may be
+// offers writes the offers of a catalogue while it is read, because there may be
 // millions.
 type offers struct {
 	out    *bufio.Writer
@@ -119,7 +119,7 @@ type offers struct {
 	failed error
 }
 
-// shownOffers is how many people see of a catalogue.
+// shownOffers is how many offers of a catalogue the text form shows.
 const shownOffers = 20
 
 func (s *offers) offer(o *courant.Offer) error {
@@ -151,7 +151,7 @@ func (s *offers) fail(err error) error {
 	return err
 }
 
-// end writes what comes with the offers.
+// end writes the rest of the JSON object after the offers.
 func (s *offers) end(p parsed) error {
 	if s.count == 0 {
 		return writeJSON(s.out, p)
@@ -164,7 +164,7 @@ func (s *offers) end(p parsed) error {
 	return err
 }
 
-// withoutOffers is parsed but for what has been written.
+// withoutOffers is parsed without the fields that were written before.
 type withoutOffers struct {
 	Error *string `json:"error"`
 	courant.Reading
@@ -179,7 +179,7 @@ func (f *flags) showParsed(out io.Writer, p parsed, offers int) {
 		fmt.Fprintf(out, "  %s\n", printable(*p.Error))
 	}
 	for _, l := range p.Links {
-		fmt.Fprintf(out, "  it offers %s  %s\n", printable(l.URL), printable(l.Title))
+		fmt.Fprintf(out, "  feed  %s  %s\n", printable(l.URL), printable(l.Title))
 	}
 	if p.Error != nil {
 		return

@@ -16,11 +16,11 @@ import (
 	"github.com/courant-platform/courant/internal/search/plan"
 )
 
-// planning is what the planner is asked.
+// planning is the question to the planner, with the flags that it is made of.
 type planning struct {
 	plan.Question
 	curve             string
-	fixed             part
+	fixed             fraction
 	query             time.Duration
 	policies, seconds bool
 }
@@ -28,9 +28,9 @@ type planning struct {
 func (f *flags) plan() *cobra.Command {
 	p := planning{Question: plan.Question{Load: 0.6, Peak: 0.9, Lost: 1, Clicks: 0.01}, fixed: 0.1}
 	c := &cobra.Command{
-		Use: "plan", Short: "Say how many servers of the search can go",
-		Long: "Plan plays a search in virtual time, with the code that serves, while zones are lost. It answers how many servers can go if no\n" +
-			"query may fail and clicks may fall by a part at most, for as long as the zones are lost.",
+		Use: "plan", Short: "Calculate how many search servers can be removed",
+		Long: "Plan simulates a search in virtual time, with the code that serves queries, while zones are down. It tells how many servers can be\n" +
+			"removed if no query may fail and no more than a given share of clicks may be lost while the zones are down.",
 		Example: "  courant plan --zones 3 --shards 8 --servers 48 --load 60% --lost 1 --clicks 1%\n" +
 			"  courant plan --policies --load 82%\n" +
 			"  courant plan --seconds --load 82% --json",
@@ -45,22 +45,22 @@ func (f *flags) plan() *cobra.Command {
 	}
 	w, o := &p.World, c.Flags()
 	o.IntVar(&w.Zones, "zones", 3, "data centres")
-	o.IntVar(&w.Shards, "shards", 8, "parts of the index, which a query asks at once")
+	o.IntVar(&w.Shards, "shards", 8, "shards of the index; each query asks all of them")
 	o.IntVar(&p.Servers, "servers", 24, "servers in all zones together")
-	o.IntVar(&w.Cores, "cores", 8, "of a server")
-	o.Var((*part)(&p.Load), "load", "of these servers at the peak, 60% or 0.6")
-	o.Var((*part)(&p.Peak), "peak", "most load that is left in normal times; the rest is for growth")
-	o.IntVar(&p.Lost, "lost", 1, "zones that may be lost")
-	o.Var((*part)(&p.Clicks), "clicks", "part of clicks that may be lost meanwhile")
-	o.StringVar(&p.curve, "curve", "", `file that says what a share loses, [{"share":0.5,"lost":0.0005},…]`)
-	o.DurationVar(&p.query, "query", 20*time.Millisecond, "CPU that a query takes at one shard")
-	o.Var(&p.fixed, "fixed", "part of that which no cut saves")
-	o.DurationVar(&w.Deadline, "deadline", 500*time.Millisecond, "of a query")
-	o.Uint64Var(&w.Seed, "seed", 0, "of chance")
-	o.BoolVar(&p.policies, "policies", false, "compare degradation policies for the loss instead")
+	o.IntVar(&w.Cores, "cores", 8, "CPU cores per server")
+	o.Var((*fraction)(&p.Load), "load", "CPU load of these servers at peak, such as 60% or 0.6")
+	o.Var((*fraction)(&p.Peak), "peak", "highest load to allow in normal times; the rest is for growth")
+	o.IntVar(&p.Lost, "lost", 1, "zones that may be down at once")
+	o.Var((*fraction)(&p.Clicks), "clicks", "share of clicks that may be lost while they are down")
+	o.StringVar(&p.curve, "curve", "", `file with the share of clicks lost by ranking less, [{"share":0.5,"lost":0.0005},…]`)
+	o.DurationVar(&p.query, "query", 20*time.Millisecond, "CPU time that a query takes on one shard")
+	o.Var(&p.fixed, "fixed", "share of that CPU time which ranking less does not save")
+	o.DurationVar(&w.Deadline, "deadline", 500*time.Millisecond, "deadline of a query")
+	o.Uint64Var(&w.Seed, "seed", 0, "random seed")
+	o.BoolVar(&p.policies, "policies", false, "compare degradation policies during the loss instead")
 	o.BoolVar(&p.policies, "laws", false, "the old name of --policies")
 	cobra.CheckErr(o.MarkHidden("laws"))
-	o.BoolVar(&p.seconds, "seconds", false, "show the loss of these servers second by second instead")
+	o.BoolVar(&p.seconds, "seconds", false, "show the loss second by second instead")
 	return c
 }
 
@@ -77,7 +77,7 @@ func (f *flags) answerPlan(ctx context.Context, p *planning) error {
 	case p.seconds:
 		return f.planSeconds(ctx, p, show)
 	}
-	a, err := p.Answer(ctx, func(tried, of int) { show.line("%d of about %d sizes are played", tried, of) })
+	a, err := p.Answer(ctx, func(tried, of int) { show.line("simulated %d of about %d sizes", tried, of) })
 	show.clear()
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (f *flags) answerPlan(ctx context.Context, p *planning) error {
 	if f.json {
 		return writeJSON(os.Stdout, a)
 	}
-	rows := [][]string{{"servers", "load", "zone lost", "share", "clicks lost", "errors", "p99 ms", "p99 ms then", "enough"}}
+	rows := [][]string{{"servers", "load", "zone lost", "share", "clicks lost", "errors", "p99 ms", "p99 ms, zone lost", "enough"}}
 	for _, s := range a.Sizes {
 		rows = append(rows, []string{strconv.Itoa(s.Servers), plan.Percent(s.Load), plan.Percent(s.Outage), plan.Percent(s.Share), plan.Percent(s.Clicks),
 			strconv.Itoa(s.Errors), fmt.Sprintf("%.0f", s.Normal), fmt.Sprintf("%.0f", s.P99), cmp.Or(s.Why, "yes")})
@@ -97,21 +97,21 @@ func (f *flags) answerPlan(ctx context.Context, p *planning) error {
 	return nil
 }
 
-// complete reads the curve and works out what several flags say together.
+// complete reads the curve and combines flags into the question.
 func (p *planning) complete() error {
 	if p.fixed < 0 || p.fixed >= 1 {
-		return courant.Errorf(courant.Invalid, "--fixed: what no cut saves is less than 100 %%, not %g %%", 100*float64(p.fixed))
+		return courant.Errorf(courant.Invalid, "--fixed must be at least 0 %% and less than 100 %%, not %g %%", 100*float64(p.fixed))
 	}
 	if p.policies && p.seconds {
-		return courant.Errorf(courant.Invalid, "--policies and --seconds: one of them")
+		return courant.Errorf(courant.Invalid, "--policies and --seconds cannot be used together")
 	}
 	if zero := p.zero(); zero != "" {
-		return courant.Errorf(courant.Invalid, "--%s: at least one", zero)
+		return courant.Errorf(courant.Invalid, "--%s must be at least 1", zero)
 	}
 	p.World.Fixed = time.Duration(float64(p.fixed) * float64(p.query))
 	p.World.Ranked = p.query - p.World.Fixed
 	if p.query <= 0 || p.World.Deadline <= 0 {
-		return courant.Errorf(courant.Invalid, "--query and --deadline are more than nothing")
+		return courant.Errorf(courant.Invalid, "--query and --deadline must be greater than 0")
 	}
 	if p.curve != "" {
 		text, err := os.ReadFile(p.curve)
@@ -125,7 +125,7 @@ func (p *planning) complete() error {
 	return p.Check()
 }
 
-// zero names a number that the world would fill in where it is zero.
+// zero names a flag that is 0, for which the world would silently use its default.
 func (p *planning) zero() string {
 	switch 0 {
 	case p.World.Zones:
@@ -138,7 +138,7 @@ func (p *planning) zero() string {
 	return ""
 }
 
-// drill is the loss that is shown: one minute before it, three of it, one after.
+// drill is the simulated loss: one minute before it, three during it, one after.
 func (p *planning) drill() plan.Drill {
 	d := plan.Drill{World: p.World, Lost: p.Lost, Normal: time.Minute, Outage: 3 * time.Minute, After: time.Minute}
 	d.Shards, d.Load = min(d.Shards, 2), plan.Steady(p.Load)
@@ -146,10 +146,10 @@ func (p *planning) drill() plan.Drill {
 }
 
 func (f *flags) planPolicies(ctx context.Context, p *planning, show *steps) error {
-	rows := [][]string{{"policy", "queries", "errors", "in the first 10 s", "p99 ms", "in normal times", "share", "sd of the share"}}
+	rows := [][]string{{"policy", "queries", "errors", "errors in first 10 s", "p99 ms", "p99 ms normal", "share", "sd of share"}}
 	ways := plan.Ways()
 	for i, way := range ways {
-		show.line("%d of %d ways are played", i, len(ways))
+		show.line("simulated %d of %d policies", i, len(ways))
 		o, err := p.drill().Play(ctx, way, nil)
 		if err != nil {
 			return err
@@ -173,12 +173,12 @@ func (f *flags) planPolicies(ctx context.Context, p *planning, show *steps) erro
 func (f *flags) planSeconds(ctx context.Context, p *planning, show *steps) error {
 	d := p.drill()
 	whole := d.Normal + d.Outage + d.After
-	o, err := d.Play(ctx, plan.Way{}, func(s plan.Second) { show.line("%v of %v are played", s.At, whole) })
+	o, err := d.Play(ctx, plan.Way{}, func(s plan.Second) { show.line("simulated %v of %v", s.At, whole) })
 	show.clear()
 	if err != nil {
 		return err
 	}
-	rows := [][]string{{"second", "load", "share", "of the policy", "queries", "errors", "p50 ms", "p99 ms", "in flight by zone"}}
+	rows := [][]string{{"second", "load", "share", "policy share", "queries", "errors", "p50 ms", "p99 ms", "in flight by zone"}}
 	for _, s := range o.Film.Seconds {
 		if f.json {
 			if err := writeJSON(os.Stdout, s); err != nil {
@@ -197,17 +197,17 @@ func (f *flags) planSeconds(ctx context.Context, p *planning, show *steps) error
 
 func inMS(d time.Duration) string { return fmt.Sprintf("%.0f", d.Seconds()*1000) }
 
-// part is a flag that is a part of something: 60% or 0.6.
-type part float64
+// fraction is a flag such as 60% or 0.6.
+type fraction float64
 
-func (p *part) String() string { return fmt.Sprintf("%g%%", 100*float64(*p)) }
+func (p *fraction) String() string { return fmt.Sprintf("%g%%", 100*float64(*p)) }
 
 // Type is what the help calls it.
-func (p *part) Type() string { return "part" }
+func (p *fraction) Type() string { return "share" }
 
-// Set reads it. A number above 2 without a sign is most likely meant in percent, and
-// asked about rather than guessed at.
-func (p *part) Set(text string) error {
+// Set reads it. A number above 2 without a sign is probably meant in percent; it is an
+// error rather than guessed.
+func (p *fraction) Set(text string) error {
 	number, hundredths := strings.CutSuffix(strings.TrimSpace(text), "%")
 	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	switch {
@@ -218,11 +218,11 @@ func (p *part) Set(text string) error {
 	case x > 2:
 		return fmt.Errorf("write %s%% or %g", number, x/100)
 	}
-	*p = part(x)
+	*p = fraction(x)
 	return nil
 }
 
-// steps is a line on a terminal that says how far a long run is.
+// steps is a line on a terminal that shows the progress of a long run.
 type steps struct {
 	quiet, shown bool
 }

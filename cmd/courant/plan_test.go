@@ -55,9 +55,9 @@ func TestPlanShowsLawsAndSeconds(t *testing.T) {
 func TestPlanNamesNonsense(t *testing.T) {
 	for _, c := range []struct{ args, says string }{
 		{"--servers 25", "27 would be"}, {"--lost 3", "2 may be lost at most"}, {"--load 60", "write 60% or 0.6"}, {"--load much", "write 60% or 0.6"},
-		{"--load 0", "a load is more than 0"}, {"--zones 0", "--zones: at least one"}, {"--shards 0", "--shards: at least one"}, {"--cores 0", "--cores: at least one"},
+		{"--load 0", "a load is more than 0"}, {"--zones 0", "--zones must be at least 1"}, {"--shards 0", "--shards must be at least 1"}, {"--cores 0", "--cores must be at least 1"},
 		{"--fixed 100%", "less than 100 %"}, {"--query 0s", "--query"}, {"--deadline 1ms", "shorter than"}, {"--curve /nonexistent", "--curve"},
-		{"--curve " + write(t, "c", "[]"), "no points"}, {"--policies --seconds", "one of them"}, {"now", "write: courant plan"},
+		{"--curve " + write(t, "c", "[]"), "no points"}, {"--policies --seconds", "cannot be used together"}, {"now", "usage: courant plan"},
 	} {
 		status, out, complaint := invoke(t, append([]string{"plan"}, strings.Fields(c.args)...)...)
 		if status != 2 || out != "" || !strings.Contains(complaint, c.says) || strings.Count(complaint, "\n") != 1 {

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// table prints rows, the first of which names the columns; as JSON, an object a
-// row.
+// table prints rows, the first of which names the columns; as JSON, one object
+// per row.
 func (f *flags) table(rows [][]string) error {
 	if f.json {
 		for _, row := range rows[1:] {
@@ -44,7 +44,7 @@ func upper(names []string) []string {
 	return out
 }
 
-// printable drops what would move a terminal's cursor.
+// printable drops control characters, which could move a terminal's cursor.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 {
@@ -54,7 +54,7 @@ func printable(s string) string {
 	}, s)
 }
 
-// named is the name of a source, quoted where it has what does not show.
+// named is the name of a source, quoted if it has unprintable characters.
 func named(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(name) {
 		return strconv.Quote(name)
@@ -62,7 +62,7 @@ func named(name string) string {
 	return name
 }
 
-// count is a number of things.
+// count writes a number of things: 1 item, 2 items.
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

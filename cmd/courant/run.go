@@ -29,15 +29,15 @@ func (f *flags) run() *cobra.Command {
 			return app.Run(cmd.Context(), c, app.Options{Roles: roles, Data: f.data, Sample: sample, Zone: zone, Out: os.Stdout})
 		},
 	}
-	c.Flags().StringVar(&listen, "listen", "", "address of the pages and the API (default 127.0.0.1:8080)")
-	c.Flags().StringVar(&zone, "zone", "", "name of the zone that this process is in")
-	c.Flags().BoolVar(&sample, "sample", false, "collect a small web that is built in, to see it work")
+	c.Flags().StringVar(&listen, "listen", "", "address to serve pages and the API on (default 127.0.0.1:8080)")
+	c.Flags().StringVar(&zone, "zone", "", "zone of this process")
+	c.Flags().BoolVar(&sample, "sample", false, "collect a small built-in web, to try Courant out")
 	return c
 }
 
 func (f *flags) roles() *cobra.Command {
 	return &cobra.Command{
-		Use: "roles", Short: "Show the role table", Example: "  courant roles", Args: args(cobra.NoArgs),
+		Use: "roles", Short: "List the roles and what each does", Example: "  courant roles", Args: args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error { return f.table(roleRows()) },
 	}
 }
@@ -52,8 +52,8 @@ func roleRows() [][]string {
 
 func (f *flags) showConfig() *cobra.Command {
 	return &cobra.Command{
-		Use: "config", Short: "Show the effective configuration, with what each key means",
-		Long:    "Show the effective configuration, as a file that --config reads. With --json it is one object of the same keys. The status is 1 where a file that it names cannot be used.",
+		Use: "config", Short: "Show the effective configuration and what each key means",
+		Long:    "Show the effective configuration, as a file that --config reads. With --json it is one object with the same keys. The exit status is 1 if a file named in the configuration cannot be used.",
 		Example: "  courant config\n  courant config --config courant.toml", Args: args(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			c, err := f.load()

@@ -20,7 +20,7 @@ func (f *flags) search() *cobra.Command {
 	var region, k, page int
 	c := &cobra.Command{
 		Use: "search [TEXT]", Short: "Search pages and product offers",
-		Long: "Search asks a running courant. Without a text it finds everything that the filters let through.",
+		Long: "Search queries a running courant. Without TEXT it finds everything that matches the filters.",
 		Example: "  courant search light pages\n" +
 			"  courant search --category 1000 --param 'Color:red|blue;Memory:8..' --price-max 30000 --sort price phone",
 		RunE: func(cmd *cobra.Command, text []string) error {
@@ -50,41 +50,42 @@ func (f *flags) search() *cobra.Command {
 		},
 	}
 	p := c.Flags()
-	p.StringVar(&category, "category", "", "id of a category; what is below it counts")
-	p.StringVar(&source, "source", "", "short name of a source")
-	p.StringVar(&vendor, "vendor", "", "names with commas between; any of them")
-	p.StringVar(&param, "param", "", "properties, as Age:3..8;Color:red|blue")
+	p.StringVar(&category, "category", "", "category id; its subcategories are included")
+	p.StringVar(&source, "source", "", "name of a source")
+	p.StringVar(&vendor, "vendor", "", "vendors, separated by commas; any of them matches")
+	p.StringVar(&param, "param", "", "properties, such as Age:3..8;Color:red|blue")
 	p.StringVar(&low, "price-min", "", "lowest price")
 	p.StringVar(&high, "price-max", "", "highest price")
 	p.StringVar(&sort, "sort", "", "relevance, price, -price or date")
 	p.StringVar(&kind, "kind", "", "offers or pages")
-	p.StringVar(&match, "match", "", "exact takes the words as they are and synonyms, no other forms")
+	p.StringVar(&match, "match", "", "exact finds the words as written and their synonyms, without stemming")
 	p.BoolVar(&available, "available", false, "only what is in stock")
-	p.IntVar(&region, "region", 0, "number of a region")
-	p.IntVar(&k, "limit", 10, "results, up to 200")
-	p.IntVar(&page, "page", 1, "which stretch of results, from 1")
+	p.IntVar(&region, "region", 0, "region number")
+	p.IntVar(&k, "limit", 10, "results per page, up to 200")
+	p.IntVar(&page, "page", 1, "page of results, from 1")
 	return c
 }
 
-// noSearch says what is missing where nothing answers for the search.
+// noSearch replaces NotFound, the answer of a process without the role search, by
+// what to do.
 func noSearch(err error) error {
 	if errors.Is(err, courant.NotFound) {
-		return courant.Errorf(courant.NotFound, "nothing here answers searches: start `courant run`, with the role search, or name one with --server")
+		return courant.Errorf(courant.NotFound, "no courant with the role search is running here; start one with `courant run`, or name one with --server")
 	}
 	return err
 }
 
-// show prints what was found for people.
+// show prints results for people.
 func show(found *search.Found) {
 	fmt.Printf("%d found", found.Total)
 	if found.TotalRelaxed > 0 {
 		fmt.Printf(", %d with similar words", found.TotalRelaxed)
 	}
 	if found.Coverage.Building {
-		fmt.Print(" so far, for the index is being built")
+		fmt.Print(" so far; the index is still being built")
 	}
 	if found.Coverage.Share < 1 {
-		fmt.Printf("; busy: %.0f %% of them ranked", 100*found.Coverage.Share)
+		fmt.Printf("; overloaded: %.0f %% of them ranked", 100*found.Coverage.Share)
 	}
 	fmt.Printf(" · %.1f ms\n", found.TookMS)
 	for _, h := range found.Hits {

@@ -17,9 +17,9 @@ func TestASourceIsShownWithWhenItIsReallyAskedAndWhy(t *testing.T) {
 	for want, s := range map[string]api.SourceState{
 		"never": {},
 		"2026-01-02 09:00:00, every 8s: it follows the source": {Due: at(9), Interval: "8s", Why: "it follows the source"},
-		"2026-01-02 11:00:00 at the earliest: the host rests\n  rhythm    every 8s: it follows the source": {
+		"2026-01-02 11:00:00 at the earliest: the host rests\n  interval  every 8s: it follows the source": {
 			Due: at(9), Interval: "8s", Why: "it follows the source", Wait: &api.SourceWait{Next: at(11), Reason: "the host rests"}},
-		"as soon as may be: no robot runs": {Due: at(9), Wait: &api.SourceWait{Reason: "no robot runs"}},
+		"as soon as possible: no robot runs": {Due: at(9), Wait: &api.SourceWait{Reason: "no robot runs"}},
 	} {
 		if got := nextPoll(s); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -50,7 +50,7 @@ func TestOnlySetbacksThatThereAreAreCounted(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if got := nobodyOf("127.0.10.35") + ", " + nobodyOf("a.example"); got != "no port of 127.0.10.35, no host of a.example" {
+	if got := allOf("127.0.10.35") + ", " + allOf("a.example"); got != "all ports of 127.0.10.35 wait, all hosts of a.example wait" {
 		t.Error(got)
 	}
 }
@@ -59,7 +59,7 @@ func TestAnAddressThatCannotBeFetchedIsAFailureEitherWay(t *testing.T) {
 	data := t.TempDir()
 	for _, form := range []string{"--json=false", "--json"} {
 		status, out, complaint := invoke(t, "fetch", form, "--data", data, "nonsense", "http://user:secret@a.example/", "http://127.0.0.1/")
-		if status != 1 || complaint != "courant: 3 of 3 addresses were not fetched\n" || strings.Contains(out, "secret") || !strings.Contains(out, "is not a public one") {
+		if status != 1 || complaint != "courant: 3 of 3 addresses could not be fetched\n" || strings.Contains(out, "secret") || !strings.Contains(out, "is not a public one") {
 			t.Errorf("%s: %d, %q, %q", form, status, out, complaint)
 		}
 		if form == "--json" && strings.Count(out, "\n") != 3 {

@@ -14,11 +14,11 @@ import (
 )
 
 func (f *flags) source() *cobra.Command {
-	c := &cobra.Command{Use: "source", Short: "Add, list, show, ask, remove, import and export sources",
+	c := &cobra.Command{Use: "source", Short: "Manage sources: add, list, show, ask, remove, import, export",
 		Example: "  courant source add https://example.org/feed.xml\n  courant source import subscriptions.opml"}
 	c.AddCommand(f.sourceAdd(), f.sourceList(), f.sourceShow(), f.sourceAsk(), f.sourceRemove(), f.sourceImport(), f.sourceExport())
 	c.RunE = func(_ *cobra.Command, given []string) error {
-		return usageError{fmt.Errorf("write one of: source add, list, show, ask, remove, import, export")}
+		return usageError{fmt.Errorf("source must be followed by add, list, show, ask, remove, import or export")}
 	}
 	return c
 }
@@ -40,7 +40,7 @@ func (f *flags) sourceList() *cobra.Command {
 				return nil
 			}
 			if len(all) == 0 {
-				fmt.Println("There are no sources yet. Add one: courant source add https://example.org/feed.xml")
+				fmt.Println("There are no sources yet. Add one with: courant source add https://example.org/feed.xml")
 				return nil
 			}
 			rows := [][]string{{"name", "state", "items", "checked", "next", "url", "waits"}}
@@ -67,7 +67,7 @@ func health(s api.SourceState) string {
 	return "ok"
 }
 
-// listedNext is when a source is asked next.
+// listedNext is when a source is polled next.
 func listedNext(s api.SourceState) string {
 	switch {
 	case !s.Gone.IsZero() || s.Kind == courant.KindFile:
@@ -80,7 +80,7 @@ func listedNext(s api.SourceState) string {
 	return short(s.Wait.Next)
 }
 
-// listedWait is why that is not when it is due.
+// listedWait is why the next poll is later than due.
 func listedWait(s api.SourceState) string {
 	if s.Wait == nil {
 		return ""
@@ -97,7 +97,7 @@ func short(t courant.Time) string {
 
 func (f *flags) sourceShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show NAME|URL", Short: "Show one source and how it fares", Example: "  courant source show example.org-feed",
+		Use: "show NAME|URL", Short: "Show the state of one source", Example: "  courant source show example.org-feed",
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			var s api.SourceState
@@ -114,7 +114,7 @@ func (f *flags) sourceShow() *cobra.Command {
 
 func (f *flags) sourceAsk() *cobra.Command {
 	return &cobra.Command{
-		Use: "ask NAME|URL", Short: "Ask a source as soon as its host allows, also one that was gone", Example: "  courant source ask example.org-feed",
+		Use: "ask NAME|URL", Short: "Poll a source as soon as its host allows, even one that is gone", Example: "  courant source ask example.org-feed",
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			r, err := f.connect(cmd.Context())
@@ -129,7 +129,7 @@ func (f *flags) sourceAsk() *cobra.Command {
 			if f.json {
 				return writeJSON(os.Stdout, s)
 			}
-			fmt.Printf("%s will be asked; see: courant source show %s\n", printable(s.URL), named(s.Name))
+			fmt.Printf("%s will be polled as soon as its host allows; see: courant source show %s\n", printable(s.URL), named(s.Name))
 			return nil
 		},
 	}
@@ -137,7 +137,7 @@ func (f *flags) sourceAsk() *cobra.Command {
 
 func (f *flags) sourceRemove() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME|URL", Short: "Take a source off; its pages stay", Example: "  courant source remove example.org-feed",
+		Use: "remove NAME|URL", Short: "Remove a source; its pages stay", Example: "  courant source remove example.org-feed",
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			r, err := f.connect(cmd.Context())

@@ -26,7 +26,7 @@ func (f *flags) sourceAdd() *cobra.Command {
 		Example: "  courant source add https://example.org/feed.xml", Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, urls []string) error {
 			if n.Name != "" && len(urls) > 1 {
-				return usageError{fmt.Errorf("--name names one source: write one address")}
+				return usageError{fmt.Errorf("--name names one source, but %d addresses are given", len(urls))}
 			}
 			r, err := f.connectToAdd(cmd.Context())
 			if err != nil {
@@ -36,13 +36,13 @@ func (f *flags) sourceAdd() *cobra.Command {
 			return f.addAll(cmd.Context(), r, n, urls)
 		},
 	}
-	c.Flags().StringVar(&n.Name, "name", "", "short name; made of the address unless given")
-	c.Flags().StringVar(&n.Title, "title", "", "title for people")
-	c.Flags().StringVar((*string)(&n.Kind), "kind", "feed", "what it is: feed or catalog")
-	c.Flags().Var(&duration{&n.Every}, "every", "a fixed interval, like 5m; it follows the source unless given")
-	c.Flags().StringVar((*string)(&n.Absence), "absence", "", `of a catalogue: "kept" keeps offers that are not in it any more, else they are withdrawn`)
-	c.Flags().BoolVar(&n.IgnoreRobots, "ignore-robots", false, "ask its address whatever robots.txt says, as its publisher allowed")
-	c.Flags().BoolVar(&n.Trusted, "trusted", false, "it may speak for addresses of every host")
+	c.Flags().StringVar(&n.Name, "name", "", "short name (default: derived from the address)")
+	c.Flags().StringVar(&n.Title, "title", "", "title shown to readers")
+	c.Flags().StringVar((*string)(&n.Kind), "kind", "feed", "feed or catalog")
+	c.Flags().Var(&duration{&n.Every}, "every", "fixed polling interval, such as 5m (default: adapted to the source)")
+	c.Flags().StringVar((*string)(&n.Absence), "absence", "", `of a catalogue: "kept" keeps offers that disappear from it; otherwise they are withdrawn`)
+	c.Flags().BoolVar(&n.IgnoreRobots, "ignore-robots", false, "poll its address whatever robots.txt says, with the publisher's permission")
+	c.Flags().BoolVar(&n.Trusted, "trusted", false, "the source may publish pages of any host")
 	return c
 }
 
@@ -60,15 +60,15 @@ func (d *duration) String() string {
 
 func (*duration) Type() string { return "duration" }
 
-// addAll adds all before it waits for what their first downloads bring. What fails
-// with one source keeps no other from being added.
+// addAll adds all sources before it waits for their first downloads. A failure with
+// one source does not stop the others from being added.
 func (f *flags) addAll(ctx context.Context, r *app.Remote, n desk.NewSource, urls []string) error {
 	failed := 0
 	fail := func(err error) error {
 		if failed++; len(urls) == 1 || ctx.Err() != nil {
-			return err // the only line about it
+			return err // main prints it
 		}
-		if !f.json { // where it has its line
+		if !f.json { // in JSON, the source's own line has the error
 			fmt.Println(printable(oneLine(err)))
 		}
 		return nil
@@ -87,7 +87,7 @@ func (f *flags) addAll(ctx context.Context, r *app.Remote, n desk.NewSource, url
 			return said
 		}
 		if errors.Is(err, courant.Busy) || errors.Is(err, courant.Forbidden) {
-			return err // nor would another one be added
+			return err // it would be the same for every other source
 		}
 		if err != nil {
 			err = fail(err)
@@ -100,12 +100,12 @@ func (f *flags) addAll(ctx context.Context, r *app.Remote, n desk.NewSource, url
 		return err
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d of %d sources could not be added, or not be read", failed, len(urls))
+		return fmt.Errorf("%d of %d sources could not be added or read", failed, len(urls))
 	}
 	return nil
 }
 
-// showAdded says what became of an address; errors are for the caller to say.
+// showAdded prints what became of an address. In text form the caller prints its error.
 func (f *flags) showAdded(added desk.Added) error {
 	switch s := added.Source; {
 	case f.json:
@@ -119,17 +119,17 @@ func (f *flags) showAdded(added desk.Added) error {
 	return nil
 }
 
-// firstLook is how long `source add` waits to say what new sources give.
+// firstLook is how long `source add` waits for the first downloads of new sources.
 const firstLook = 15 * time.Second
 
-// showFirsts says, where a courant runs, what the first download of each new source
-// brought.
+// showFirsts prints what the first download of each new source brought, if a courant
+// is running.
 func (f *flags) showFirsts(ctx context.Context, r *app.Remote, sources []*courant.Source, fail func(error) error) error {
 	if f.json || len(sources) == 0 {
 		return nil
 	}
 	if !r.Running {
-		fmt.Println("What was added is asked as soon as courant runs: courant run")
+		fmt.Println("New sources are polled once courant is running; start it with: courant run")
 		return nil
 	}
 	late := time.Now().Add(firstLook)
@@ -139,7 +139,7 @@ func (f *flags) showFirsts(ctx context.Context, r *app.Remote, sources []*couran
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err == nil && !state.Read:
-			fmt.Printf("%s has not answered yet: courant source show %s\n", printable(s.URL), named(s.Name))
+			fmt.Printf("%s has not answered yet; see: courant source show %s\n", printable(s.URL), named(s.Name))
 		case err == nil:
 			err = showFirst(state)
 		}
@@ -153,7 +153,8 @@ func (f *flags) showFirsts(ctx context.Context, r *app.Remote, sources []*couran
 	return nil
 }
 
-// firstAnswer waits until a source was asked and read, or it is late.
+// firstAnswer waits until the first download of a source was read, or until the
+// deadline late.
 func firstAnswer(ctx context.Context, r *app.Remote, name string, late time.Time) (state api.SourceState, err error) {
 	for {
 		err = r.Do(ctx, http.MethodGet, "/api/v1/sources/"+url.PathEscape(name), nil, &state)
@@ -172,12 +173,12 @@ func showFirst(s api.SourceState) error {
 	r := reportOf(s)
 	switch {
 	case s.Problem != "":
-		return fmt.Errorf("%s was asked, and: %s", s.URL, s.Problem)
+		return fmt.Errorf("%s was asked and failed: %s", s.URL, s.Problem)
 	case r.Error != "":
 		for _, l := range r.Links {
 			fmt.Printf("  it offers %s  %s\n", printable(l.URL), printable(l.Title))
 		}
-		return fmt.Errorf("what %s answers is no feed: %s; take it off with: courant source remove %s", s.URL, r.Error, named(s.Name))
+		return fmt.Errorf("there is no feed at %s: %s; remove the source with: courant source remove %s", s.URL, r.Error, named(s.Name))
 	}
 	fmt.Printf("%s has %s; %s.\n", named(s.Name), count(s.Items, "item"), count(len(r.Warnings)+r.More, "warning"))
 	return nil

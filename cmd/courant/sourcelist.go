@@ -19,7 +19,7 @@ const importBatch = 500
 
 func (f *flags) sourceImport() *cobra.Command {
 	return &cobra.Command{
-		Use: "import FILE", Short: "Add the sources of an OPML or JSON file; - reads standard input",
+		Use: "import FILE", Short: "Add the sources listed in an OPML or JSON file, or in standard input for -",
 		Example: "  courant source import subscriptions.opml", Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			entries, err := readList(names[0])
@@ -90,7 +90,7 @@ func (f *flags) importAll(cmd *cobra.Command, r *app.Remote, entries []opml.Entr
 
 func (f *flags) sourceExport() *cobra.Command {
 	return &cobra.Command{
-		Use: "export", Short: "Write all sources as OPML; with --json as JSON, an object a line, which import reads too",
+		Use: "export", Short: "Write all sources as OPML or, with --json, as one JSON object per line; import reads both",
 		Example: "  courant source export > sources.opml", Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var all []api.SourceState

@@ -8,7 +8,7 @@ import (
 	"github.com/courant-platform/courant/internal/front/api"
 )
 
-// sourceReport is what parse says of a download.
+// sourceReport is what parse reports about a download.
 type sourceReport struct {
 	Error    string             `json:"error"`
 	Links    []courant.FeedLink `json:"links"`
@@ -27,15 +27,15 @@ func showSource(s api.SourceState) error {
 	r := reportOf(s)
 	fmt.Printf("%s\n  url       %s\n  state     %s\n  pages     %d\n  items     %d in the last file\n", named(s.Name), printable(s.URL), health(s), s.Pages, s.Items)
 	if s.Kind == courant.KindFile {
-		fmt.Printf("  imported  %s\n  changed   %s\n  next      never asked: courant import FILE --source %s\n", short(s.Checked), short(s.Changed), named(s.Name))
+		fmt.Printf("  imported  %s\n  changed   %s\n  next      never polled; import a new file with: courant import FILE --source %s\n", short(s.Checked), short(s.Changed), named(s.Name))
 	} else {
 		fmt.Printf("  checked   %s\n  changed   %s\n  next      %s\n", checked(s), short(s.Changed), nextPoll(s))
 	}
 	if s.Asks != "" {
-		fmt.Printf("  moved     to %s, which is asked; it becomes the source's address in a week\n", printable(s.Asks))
+		fmt.Printf("  moved     to %s, which is polled instead; it becomes the source's address after a week\n", printable(s.Asks))
 	}
 	if !s.Robots {
-		fmt.Println("  robots    robots.txt does not hold for its address")
+		fmt.Println("  robots    robots.txt is ignored for its address")
 	}
 	showHub(s.Hub)
 	if s.ETag != "" || s.Modified != "" {
@@ -72,31 +72,31 @@ func showHub(h *api.HubState) {
 	}
 	fmt.Println()
 	if h.Problem != "" {
-		fmt.Printf("  no hub    %s\n", printable(h.Problem))
+		fmt.Printf("  hub error %s\n", printable(h.Problem))
 	}
 }
 
-// nextPoll says when a source is asked, and why then.
+// nextPoll says when a source is polled next, and why then.
 func nextPoll(s api.SourceState) string {
 	switch {
 	case !s.Gone.IsZero():
-		return fmt.Sprintf("not asked any more, for it is gone since %s (courant source ask %s asks again)", short(s.Gone), named(s.Name))
+		return fmt.Sprintf("not polled any more: gone since %s; poll it again with: courant source ask %s", short(s.Gone), named(s.Name))
 	case s.Wait == nil && s.Why == "":
 		return short(s.Due)
 	case s.Wait == nil:
 		return fmt.Sprintf("%s, every %s: %s", short(s.Due), s.Interval, s.Why)
 	}
-	when := "as soon as may be"
+	when := "as soon as possible"
 	if !s.Wait.Next.IsZero() {
 		when = short(s.Wait.Next) + " at the earliest"
 	}
 	if when += ": " + printable(s.Wait.Reason); s.Why == "" {
 		return when
 	}
-	return fmt.Sprintf("%s\n  rhythm    every %s: %s", when, s.Interval, s.Why)
+	return fmt.Sprintf("%s\n  interval  every %s: %s", when, s.Interval, s.Why)
 }
 
-// checked is when a source was asked last, and what it answered.
+// checked is when a source was polled last, and what it answered.
 func checked(s api.SourceState) string {
 	switch {
 	case s.Checked.IsZero():

@@ -16,9 +16,9 @@ import (
 
 func (f *flags) zone() *cobra.Command {
 	c := &cobra.Command{
-		Use: "zone", Short: "Show the zones of the search, or switch one off and on",
-		Long: "Zone shows where replicas of the index stand and how they are. A zone that is switched off is asked nothing any more:\n" +
-			"the drill for its loss, and the way to take its machines down.",
+		Use: "zone", Short: "Show the zones of the search, or switch one off or on",
+		Long: "Zone shows the replicas of the index in each zone and their state. A zone that is switched off gets no more queries:\n" +
+			"switch it off to rehearse its loss, or before its machines are shut down.",
 		Example: "  courant zone\n  courant zone off a\n  courant zone on a", Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var found search.Zones
@@ -31,7 +31,7 @@ func (f *flags) zone() *cobra.Command {
 	for _, to := range []struct {
 		name, short string
 		on          bool
-	}{{"on", "Take a zone into use again", true}, {"off", "Take a zone out of use", false}} {
+	}{{"on", "Put a zone back into use", true}, {"off", "Take a zone out of use", false}} {
 		c.AddCommand(&cobra.Command{Use: to.name + " NAME", Short: to.short, Example: "  courant zone " + to.name + " a", Args: args(cobra.ExactArgs(1)),
 			RunE: func(cmd *cobra.Command, name []string) error {
 				r, err := f.connect(cmd.Context())
@@ -40,7 +40,7 @@ func (f *flags) zone() *cobra.Command {
 				}
 				var found search.Zones
 				err = r.Do(cmd.Context(), "PUT", "/api/v1/zones/"+url.PathEscape(name[0]), search.ZoneSwitch{On: &to.on}, &found)
-				if err := errors.Join(err, r.Close()); err != nil { // which names the zones that there are
+				if err := errors.Join(err, r.Close()); err != nil { // the error of an unknown zone lists the known ones
 					return err
 				}
 				return f.showZones(&found)
@@ -69,7 +69,7 @@ func (f *flags) showZones(found *search.Zones) error {
 	return f.table(rows)
 }
 
-// shardRanges writes numbers as 0-3,6.
+// shardRanges writes the shards of a replica as ranges, such as 0-3,6.
 func shardRanges(r fleet.Replica) (text string) {
 	all := slices.Sorted(slices.Values(r.Shards))
 	for i := 0; i < len(all); {

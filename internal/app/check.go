@@ -30,41 +30,41 @@ func invalid(format string, args ...any) error {
 func (c Config) validateHTTP() error {
 	host, _, err := net.SplitHostPort(c.HTTP.Listen)
 	if err != nil {
-		return invalid("http.listen: %q is not an address: write 127.0.0.1:8080", c.HTTP.Listen)
+		return invalid("http.listen must be an address such as 127.0.0.1:8080, not %q", c.HTTP.Listen)
 	}
 	ip, err := netip.ParseAddr(host)
 	local := host == "localhost" || err == nil && ip.IsLoopback()
 	if !local && len(c.HTTP.Password) < 12 {
-		return invalid("http.listen: others can reach %s, so that http.admin_password must be set, to 12 characters or more", c.HTTP.Listen)
+		return invalid("http.listen: other machines can reach %s, so http.admin_password must be set, to 12 characters or more", c.HTTP.Listen)
 	}
 	if u, err := url.Parse(c.HTTP.PublicURL); c.HTTP.PublicURL != "" && (err != nil || u.Host == "" || !strings.HasPrefix(u.Scheme, "http")) {
-		return invalid("http.public_url: %q is not an address: write https://news.example.org", c.HTTP.PublicURL)
+		return invalid("http.public_url must be a URL such as https://news.example.org, not %q", c.HTTP.PublicURL)
 	}
 	switch c.Log.Level {
 	case "debug", "info", "warn", "error":
 		return nil
 	}
-	return invalid("log.level: %q is none of debug, info, warn and error", c.Log.Level)
+	return invalid("log.level must be debug, info, warn or error, not %q", c.Log.Level)
 }
 
 func (c Config) validatePorts() error {
 	switch c.Bus.Kind {
 	case "memory", "nats":
 	default:
-		return invalid("bus.kind: %q is neither memory nor nats", c.Bus.Kind)
+		return invalid("bus.kind must be memory or nats, not %q", c.Bus.Kind)
 	}
 	if u := c.Store.URL; u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") && !strings.Contains(u, "=") {
-		return invalid("store.url: %q is not an address of PostgreSQL: write postgres://user@host/name", u)
+		return invalid("store.url must be a PostgreSQL URL such as postgres://user@host/name, not %q", u)
 	}
 	return nil
 }
 
-// validateUnits refuses durations without a unit, which TOML gives as nanoseconds.
+// validateUnits rejects durations without a unit, which TOML reads as nanoseconds.
 func (c Config) validateUnits() error {
 	for _, k := range c.keys() {
 		d, ok := k.value.Interface().(setting.Duration)
 		if ok && (d < 0 || d > 0 && time.Duration(d) < time.Millisecond) {
-			return invalid("%s: %d is no duration: write a number and a unit, like \"250ms\", \"2s\" or \"1h\"", k.name, d)
+			return invalid("%s must be a number and a unit, such as \"250ms\", \"2s\" or \"1h\", not %d", k.name, d)
 		}
 	}
 	return nil
@@ -73,10 +73,10 @@ func (c Config) validateUnits() error {
 func (c Config) validateTimes() error {
 	s := c.Schedule
 	if time.Duration(s.MinInterval) < time.Second {
-		return invalid("schedule.min_interval: %v is less than 1s", s.MinInterval)
+		return invalid("schedule.min_interval must be at least 1s, not %v", s.MinInterval)
 	}
 	if s.MaxInterval < s.MinInterval {
-		return invalid("schedule.max_interval: %v is less than min_interval, which is %v", s.MaxInterval, s.MinInterval)
+		return invalid("schedule.max_interval (%v) must not be less than schedule.min_interval (%v)", s.MaxInterval, s.MinInterval)
 	}
 	return nil
 }
@@ -88,16 +88,16 @@ func (c Config) validateCounts() error {
 		"media.max_pictures": c.Media.MaxPictures, "store.connections": c.Store.Conns, "bus.replicas": c.Bus.Replicas,
 	} {
 		if n < 1 {
-			return invalid("%s: %d is less than 1", name, n)
+			return invalid("%s must be at least 1, not %d", name, n)
 		}
 	}
 	if w := c.Media.Width; w < 16 || w > 8192 {
-		return invalid("media.width: %d is not from 16 to 8192", w)
+		return invalid("media.width must be from 16 to 8192, not %d", w)
 	}
 	return nil
 }
 
-// exempts are robot.allow_addresses.
+// exempts parses robot.allow_addresses.
 func (c Config) exempts() ([]guard.Exempt, error) {
 	var out []guard.Exempt
 	for _, s := range c.Robot.AllowAddresses {
@@ -110,8 +110,8 @@ func (c Config) exempts() ([]guard.Exempt, error) {
 	return out, nil
 }
 
-// meant suggests the candidate that is near to what was written, a slip or two away, and
-// says where all are shown.
+// meant suggests the candidate that is nearest to what was written, up to two typos
+// away, and says where all are listed.
 func meant(written string, candidates []string, all string) string {
 	best, least := "", 3
 	for _, c := range candidates {
@@ -125,7 +125,7 @@ func meant(written string, candidates []string, all string) string {
 	return "did you mean " + best + "? " + all
 }
 
-// distance is Levenshtein's.
+// distance is the Levenshtein distance in bytes.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

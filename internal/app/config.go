@@ -25,8 +25,7 @@ import (
 	"github.com/courant-platform/courant/internal/stage/websub"
 )
 
-// Config is the whole configuration: a section for each package of the role
-// table, and for what they stand on.
+// Config is the whole configuration: a section for each role and for each backend.
 type Config struct {
 	HTTP     HTTP            `toml:"http"`
 	Log      Log             `toml:"log"`
@@ -44,46 +43,46 @@ type Config struct {
 	Search   search.Config   `toml:"search"`
 	Catalog  Catalog         `toml:"catalog"`
 
-	old []string // settings that were given by names of an earlier version
+	old []string // settings that were given by their old names
 }
 
 // HTTP says where people reach us.
 type HTTP struct {
-	Listen    string `toml:"listen" comment:"address to listen on; one that others can reach needs admin_password"`
-	PublicURL string `toml:"public_url" comment:"the address that readers, callbacks and feeds use"`
+	Listen    string `toml:"listen" comment:"address to listen on; one that other machines can reach needs admin_password"`
+	PublicURL string `toml:"public_url" comment:"public URL of this server, for readers and for the callbacks of hubs"`
 	Password  string `toml:"admin_password" comment:"12 characters or more; gives the same rights as a token"`
 }
 
 // Catalog says how offers are understood.
 type Catalog struct {
-	RegionParam string `toml:"region_param" comment:"the param that holds the regions of an offer, such as 5-21,80-86"`
+	RegionParam string `toml:"region_param" comment:"name of the param that lists the regions of an offer, such as 5-21,80-86"`
 }
 
 // Log says what is logged.
 type Log struct {
 	Level string `toml:"level" comment:"debug, info, warn or error"`
-	JSON  bool   `toml:"json" comment:"one JSON object a line instead of text"`
+	JSON  bool   `toml:"json" comment:"one JSON object per line instead of text"`
 }
 
 // StoreConfig says where the store is.
 type StoreConfig struct {
-	URL   string `toml:"url" comment:"postgres://…; a SQLite file in the data folder unless set"`
-	Conns int    `toml:"connections" comment:"to PostgreSQL"`
+	URL   string `toml:"url" comment:"postgres://…; default: a SQLite file in the data folder"`
+	Conns int    `toml:"connections" comment:"maximum number of connections to PostgreSQL"`
 }
 
 // BlobConfig says where downloads and pictures are kept.
 type BlobConfig struct {
-	Dir string `toml:"dir" comment:"folder; all processes of one platform need the same one. In the data folder unless set"`
+	Dir string `toml:"dir" comment:"folder, the same for all processes of a platform; default: a folder in the data folder"`
 }
 
-// BusConfig says what carries the messages.
+// BusConfig says which bus carries the messages.
 type BusConfig struct {
-	Kind     string           `toml:"kind" comment:"memory in one process, or nats"`
-	URL      string           `toml:"url" comment:"of NATS servers; one inside this process unless set"`
-	Listen   string           `toml:"listen" comment:"where the server inside lets other processes join"`
-	Token    string           `toml:"token" comment:"of the NATS server, inside or outside"`
-	Replicas int              `toml:"replicas" comment:"of each stream in a cluster"`
-	MaxAge   setting.Duration `toml:"max_age" comment:"of a message"`
+	Kind     string           `toml:"kind" comment:"memory, for one process, or nats"`
+	URL      string           `toml:"url" comment:"URL of NATS servers; default: a server inside this process"`
+	Listen   string           `toml:"listen" comment:"address where the server inside this process accepts other processes"`
+	Token    string           `toml:"token" comment:"token of the NATS server, inside this process or external"`
+	Replicas int              `toml:"replicas" comment:"replicas of each stream in a NATS cluster"`
+	MaxAge   setting.Duration `toml:"max_age" comment:"how long a message is kept"`
 }
 
 // Defaults is the configuration without a file.
@@ -170,7 +169,7 @@ func (c Config) Object() (map[string]any, error) {
 	return sections, toml.Unmarshal([]byte(text), &sections)
 }
 
-// setting is one key with its place in a Config.
+// key is one setting with its place in a Config.
 type key struct {
 	name  string // section.key
 	value reflect.Value
@@ -200,8 +199,8 @@ func keys() []string {
 	return names
 }
 
-// environment reads COURANT_SECTION_KEY. Other variables with the prefix are
-// the command line's own.
+// environment reads COURANT_SECTION_KEY. The variables of the command line have the
+// same prefix and are skipped.
 func (c *Config) environment(environ []string) error {
 	byName := map[string]key{}
 	var names []string
@@ -223,13 +222,13 @@ func (c *Config) environment(environ []string) error {
 		if old := oldNames[name]; !ok && old != "" {
 			to := variable(renamedKeys[old])
 			if slices.ContainsFunc(environ, func(e string) bool { return strings.HasPrefix(e, to+"=") }) {
-				return courant.Errorf(courant.Invalid, "the environment has both %s and its old name %s; remove one of them", to, name)
+				return courant.Errorf(courant.Invalid, "both %s and its old name %s are set in the environment; remove one of them", to, name)
 			}
 			k, ok = byName[to], true
 			c.noteOld(old)
 		}
 		if !ok {
-			return courant.Errorf(courant.Invalid, "the environment has %s, which is no setting; %s", name,
+			return courant.Errorf(courant.Invalid, "unknown environment variable %s; %s", name,
 				meant(name, names, "`courant config` shows all: [robot] gap is COURANT_ROBOT_GAP"))
 		}
 		if err := set(k.value, value); err != nil {
@@ -247,7 +246,7 @@ func isOurs(name string) bool {
 	return strings.HasPrefix(name, "COURANT_TEST_")
 }
 
-// set gives a setting the value that a text stands for.
+// set parses a text into a setting.
 func set(v reflect.Value, text string) error {
 	if u, ok := v.Addr().Interface().(interface{ UnmarshalText([]byte) error }); ok {
 		return u.UnmarshalText([]byte(text))
@@ -258,19 +257,19 @@ func set(v reflect.Value, text string) error {
 	case reflect.Bool:
 		b, err := strconv.ParseBool(text)
 		if err != nil {
-			return fmt.Errorf("%q is neither true nor false", text)
+			return fmt.Errorf("must be true or false, not %q", text)
 		}
 		v.SetBool(b)
 	case reflect.Int:
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return fmt.Errorf("%q is not a whole number", text)
+			return fmt.Errorf("must be a whole number, not %q", text)
 		}
 		v.SetInt(int64(n))
 	case reflect.Float64:
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return fmt.Errorf("%q is not a number", text)
+			return fmt.Errorf("must be a number, not %q", text)
 		}
 		v.SetFloat(n)
 	case reflect.Slice:
@@ -280,13 +279,13 @@ func set(v reflect.Value, text string) error {
 		}
 		v.Set(reflect.ValueOf(list))
 	default:
-		return fmt.Errorf("a setting of type %v cannot be given in the environment", v.Type())
+		return fmt.Errorf("a setting of type %v cannot be set in the environment", v.Type())
 	}
 	return nil
 }
 
-// listOf reads a list as TOML writes it, or with commas or blanks between. An IPv6
-// address has brackets of its own.
+// listOf reads a list in TOML syntax, or separated by commas or spaces. Brackets alone
+// do not make it TOML: an IPv6 address has them too.
 func listOf(text string) ([]string, error) {
 	text = strings.TrimSpace(text)
 	if text != "[]" && (!strings.HasPrefix(text, "[") || !strings.ContainsAny(text, `"'`)) {
@@ -296,7 +295,7 @@ func listOf(text string) ([]string, error) {
 		List []string `toml:"list"`
 	}
 	if err := toml.Unmarshal([]byte("list = "+text), &file); err != nil {
-		return nil, fmt.Errorf("%q is no list: write a,b or [\"a\", \"b\"]", text)
+		return nil, fmt.Errorf("must be a list such as a,b or [\"a\", \"b\"], not %q", text)
 	}
 	return file.List, nil
 }

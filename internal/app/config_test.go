@@ -62,10 +62,10 @@ func TestTheEnvironmentGoesOverTheFile(t *testing.T) {
 	}
 	for variable, says := range map[string]string{
 		"COURANT_ROBOT_GAPP=1s":         "did you mean COURANT_ROBOT_GAP?",
-		"COURANT_FOO_BAR=1":             "which is no setting; `courant config` shows all",
+		"COURANT_FOO_BAR=1":             "unknown environment variable COURANT_FOO_BAR; `courant config` shows all",
 		"COURANT_ROBOT_GAP=soon":        "COURANT_ROBOT_GAP",
-		"COURANT_ROBOT_CONNECTIONS=few": `"few" is not a whole number`,
-		"COURANT_LOG_JSON=perhaps":      "neither true nor false",
+		"COURANT_ROBOT_CONNECTIONS=few": `must be a whole number, not "few"`,
+		"COURANT_LOG_JSON=perhaps":      "must be true or false",
 	} {
 		if _, err := app.Load("", []string{variable}); !errors.Is(err, courant.Invalid) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", variable, err)
@@ -83,7 +83,7 @@ func TestAListInTheEnvironmentIsWrittenEitherWay(t *testing.T) {
 			t.Errorf("%s: %q, %v", text, got, err)
 		}
 	}
-	for text, says := range map[string]string{`["10.0.0.1"`: `is no list: write a,b or ["a", "b"]`, `["10.0.0.1", 5]`: "is no list", `["localhost"]`: "is not an address"} {
+	for text, says := range map[string]string{`["10.0.0.1"`: `must be a list such as a,b or ["a", "b"]`, `["10.0.0.1", 5]`: "must be a list", `["localhost"]`: "is not an address"} {
 		if _, err := app.Load("", []string{"COURANT_ROBOT_ALLOW_ADDRESSES=" + text}); !errors.Is(err, courant.Invalid) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -95,14 +95,14 @@ func TestWhatCannotWorkIsRefusedBeforeAnythingStarts(t *testing.T) {
 		"[http]\nlisten = \"0.0.0.0:8080\"":                               "http.admin_password must be set",
 		"[http]\nlisten = \":8080\"":                                      "http.admin_password must be set",
 		"[http]\nlisten = \"192.168.1.7:80\"\nadmin_password = \"short\"": "12 characters",
-		"[http]\nlisten = \"8080\"":                                       "write 127.0.0.1:8080",
+		"[http]\nlisten = \"8080\"":                                       "an address such as 127.0.0.1:8080",
 		"[http]\npublic_url = \"news.example.org\"":                       "http.public_url",
-		"[log]\nlevel = \"loud\"":                                         "none of debug",
-		"[bus]\nkind = \"kafka\"":                                         "neither memory nor nats",
-		"[store]\nurl = \"mysql://a\"":                                    "write postgres://",
-		"[schedule]\nmin_interval = \"100ms\"":                            "less than 1s",
-		"[schedule]\nmin_interval = \"1h\"\nmax_interval = \"1m\"":        "less than min_interval",
-		"[robot]\nconnections = 0":                                        "robot.connections: 0 is less than 1",
+		"[log]\nlevel = \"loud\"":                                         "must be debug, info, warn or error",
+		"[bus]\nkind = \"kafka\"":                                         "must be memory or nats",
+		"[store]\nurl = \"mysql://a\"":                                    "such as postgres://",
+		"[schedule]\nmin_interval = \"100ms\"":                            "at least 1s",
+		"[schedule]\nmin_interval = \"1h\"\nmax_interval = \"1m\"":        "must not be less than schedule.min_interval",
+		"[robot]\nconnections = 0":                                        "robot.connections must be at least 1, not 0",
 		"[robot]\nallow_addresses = [\"localhost\"]":                      "robot.allow_addresses",
 		"[media]\nwidth = 1":                                              "media.width",
 	} {

@@ -15,8 +15,8 @@ import (
 // Fetched is what `courant fetch` shows.
 type Fetched = explain.Fetched
 
-// NewFetcher explains how the robot of a configuration would fetch. running is the
-// courant whose robot asks hosts too, nil if none runs.
+// NewFetcher returns what explains how the robot of a configuration would fetch.
+// running is the courant whose robot contacts the same hosts, nil if none is running.
 func NewFetcher(c Config, running *Remote) (*explain.Fetcher, error) {
 	down, g, err := c.client(nil)
 	if err != nil {
@@ -30,7 +30,7 @@ func NewFetcher(c Config, running *Remote) (*explain.Fetcher, error) {
 	return f, nil
 }
 
-// hostState is what the robot of a courant that runs knows of a host.
+// hostState is what the robot of a running courant knows about a host.
 func (r *Remote) hostState(ctx context.Context, origin string) (explain.State, error) {
 	var hosts []api.Host
 	err := r.Do(ctx, http.MethodGet, "/api/v1/host?host="+url.QueryEscape(origin), nil, &hosts)
@@ -42,7 +42,7 @@ func (r *Remote) hostState(ctx context.Context, origin string) (explain.State, e
 	}
 	h := hosts[0]
 	s := explain.State{Host: explain.Rest{Until: h.Next.Time, Why: h.Reason}}
-	if pace, err := time.ParseDuration(h.Pace); err == nil { // "" if its limits have taught none
+	if pace, err := time.ParseDuration(h.Pace); err == nil { // "" if no rate limit was learned
 		s.Pace = pace
 	}
 	if d := h.Domain; d != nil {

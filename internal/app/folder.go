@@ -27,8 +27,8 @@ type session struct {
 	Token   string `json:"token"`
 }
 
-// OpenFolder makes the folder if there is none and takes its lock, which ends
-// with the process. If another one has it, the error says who.
+// OpenFolder creates the folder if there is none and takes its lock, which ends
+// with the process. If another process has the lock, the error says which.
 func OpenFolder(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, courant.Errorf(courant.Invalid, "data folder: %w", err)
@@ -40,7 +40,7 @@ func OpenFolder(dir string) (*Folder, error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		f.Close()
-		return nil, courant.Errorf(courant.Conflict, "the data folder %s is in use by %s: stop it first, or name another folder with --data", dir, holder(dir))
+		return nil, courant.Errorf(courant.Conflict, "the data folder %s is in use by %s: stop it first, or choose another folder with --data", dir, holder(dir))
 	}
 	if err != nil {
 		f.Close()
@@ -80,7 +80,7 @@ func (f *Folder) drop() error {
 	return nil
 }
 
-// publish leaves address and token for commands.
+// publish writes address and token for commands.
 func (f *Folder) publish(s session) error {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -93,20 +93,20 @@ func (f *Folder) publish(s session) error {
 	return os.Rename(part, f.sessionPath())
 }
 
-// Close takes the session away and gives the lock up.
+// Close removes the session and releases the lock.
 func (f *Folder) Close() error { return errors.Join(f.drop(), f.lock.Close()) }
 
-// readSession is what a running process has left; NotFound if none runs.
+// readSession reads the session of the running process; NotFound if none is running.
 func readSession(dir string) (session, error) {
 	var s session
-	none := courant.Errorf(courant.NotFound, "no courant runs on the data folder %s", dir)
+	none := courant.Errorf(courant.NotFound, "no courant is running on the data folder %s", dir)
 	f, err := os.Open(filepath.Join(dir, "lock"))
 	if err != nil {
 		return s, none
 	}
 	defer f.Close()
 	if syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil {
-		return s, none // nobody has it: what lies there is of a process that died
+		return s, none // nobody holds it: the session is left over from a process that died
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "run.json"))
 	if err != nil {

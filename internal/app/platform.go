@@ -40,7 +40,7 @@ type Platform struct {
 	Blobs   blob.Bucket
 	Bus     *bus.Bus
 	Metrics *obs.Set
-	Owner   string // this process among those that share the store
+	Owner   string // names this process among those that share the store
 	Logger  *slog.Logger
 
 	gate *gate.Gate // the only one of the process
@@ -50,11 +50,11 @@ type Platform struct {
 	dir       string // the data folder
 	options   Options
 	roles     map[string]bool                   // of this process
-	index     *index.Index                      // nil without the role shard
+	index     *index.Index                      // nil without the role index
 	ready     []func(ctx context.Context) error // what /readyz asks beyond the store
 	session   session
-	listeners []netip.AddrPort // our own, which robot must not reach
-	proxied   sync.Once        // said that there is a proxy
+	listeners []netip.AddrPort // our own, which robot must not fetch from
+	proxied   sync.Once        // to log only once that a proxy is used
 	close     []func() error   // in the order of opening
 }
 
@@ -130,8 +130,8 @@ func (p *Platform) Close() error {
 
 func (p *Platform) log(role string) *slog.Logger { return p.Logger.With("role", role) }
 
-// client is robot's downloader with the guard of its addresses. own are the addresses
-// that this process listens on, which it must not reach; nil for none.
+// client is robot's downloader with the guard of its addresses. own returns the
+// addresses that this process listens on, which must not be fetched from; nil for none.
 func (c Config) client(own func() []netip.AddrPort) (*client.Client, *guard.Guard, error) {
 	exempts, err := c.exempts()
 	if err != nil {
@@ -142,19 +142,19 @@ func (c Config) client(own func() []netip.AddrPort) (*client.Client, *guard.Guar
 	return down, g, err
 }
 
-// client is the downloader of a role: robot's, by which websub asks hubs too. The first
-// role of a process says whose duty a proxy takes over.
+// client is the downloader of a role: robot, and websub for its requests to hubs. The
+// first role of a process that uses a proxy logs that.
 func (p *Platform) client(role string) (*client.Client, error) {
 	c, _, err := p.Config.client(func() []netip.AddrPort { return p.listeners })
 	if err == nil && c.Proxied() {
 		p.proxied.Do(func() {
-			p.log(role).Info("requests go through a proxy, which resolves names: keeping it from private addresses is its duty")
+			p.log(role).Info("requests go through a proxy, which must block private addresses")
 		})
 	}
 	return c, err
 }
 
-// NewLog is the logger that a configuration asks for.
+// NewLog returns the logger of a configuration.
 func NewLog(c Log, out *os.File) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.Level)); err != nil {

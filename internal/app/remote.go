@@ -19,20 +19,20 @@ import (
 	"github.com/courant-platform/courant/internal/kit/web"
 )
 
-// Remote speaks the API for commands: to a running courant, or to the data
-// folder itself, opened under its lock, where none runs.
+// Remote calls the API for commands: of a running courant or, if none is running, of
+// this process, which opens the data folder under its lock.
 type Remote struct {
-	Running bool // a courant runs, so that what is asked for happens at once
+	Running bool // a courant is running, so that work is done at once
 
 	base  string
 	token string
 	send  func(*http.Request) (*http.Response, error)
 	close func() error
 
-	platform *Platform // of the folder, if none runs
+	platform *Platform // over the folder, if none is running
 }
 
-// Work runs roles of this process where no courant runs, until ctx ends.
+// Work runs roles in this process until ctx ends, if no courant is running.
 func (r *Remote) Work(ctx context.Context, names ...string) error {
 	if r.platform == nil {
 		<-ctx.Done()
@@ -54,14 +54,14 @@ func (r *Remote) Work(ctx context.Context, names ...string) error {
 	return r.platform.run(ctx, b, l)
 }
 
-// Running finds a courant that runs: the server, else the one that holds the data
-// folder. NotFound is that none does.
+// Running finds a running courant: the server, else the one that holds the data
+// folder. The error is of kind NotFound if there is none.
 func Running(server, token, data string) (*Remote, error) {
 	client := &http.Client{}
 	if server != "" {
 		u, err := url.Parse(server)
 		if err != nil || u.Host == "" {
-			return nil, courant.Errorf(courant.Invalid, "--server: %q is not an address: write http://127.0.0.1:8080", server)
+			return nil, courant.Errorf(courant.Invalid, "--server must be a URL such as http://127.0.0.1:8080, not %q", server)
 		}
 		return &Remote{Running: true, base: strings.TrimSuffix(server, "/"), token: token, send: client.Do, close: func() error { return nil }}, nil
 	}
@@ -72,19 +72,19 @@ func Running(server, token, data string) (*Remote, error) {
 	return &Remote{Running: true, base: s.Address, token: s.Token, send: client.Do, close: func() error { return nil }}, nil
 }
 
-// Connect finds the courant to speak to: one that runs, else the data folder.
+// Connect finds the courant to talk to: a running one, else the data folder.
 func Connect(ctx context.Context, server, token, data string, c Config) (*Remote, error) {
 	r, err := Running(server, token, data)
 	if !errors.Is(err, courant.NotFound) {
 		return r, err
 	}
 	if _, err := os.Stat(data); err != nil && c.Store.URL == "" {
-		return nil, courant.Errorf(courant.NotFound, "no courant runs on the data folder %s, and there is no such folder: start one with `courant run`, or name it with --data or --server", data)
+		return nil, courant.Errorf(courant.NotFound, "the data folder %s does not exist and no courant is running on it: start one with `courant run`, or set --data or --server", data)
 	}
 	return local(ctx, data, c)
 }
 
-// local serves the API from the folder, to this process alone.
+// local serves the API over the folder within this process.
 func local(ctx context.Context, data string, c Config) (*Remote, error) {
 	held, err := OpenFolder(data)
 	if err != nil {
@@ -108,7 +108,7 @@ func local(ctx context.Context, data string, c Config) (*Remote, error) {
 	}, nil
 }
 
-// recorder keeps an answer for its caller in the same process.
+// recorder keeps an answer for the caller in the same process.
 type recorder struct {
 	header http.Header
 	status int
@@ -128,7 +128,7 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return r.body.Write(b)
 }
 
-// Close lets the folder go.
+// Close releases the folder.
 func (r *Remote) Close() error { return r.close() }
 
 // Do calls the API: in is sent as JSON if it is not nil, the answer is read into
@@ -150,7 +150,7 @@ func (r *Remote) Do(ctx context.Context, method, path string, in, out any) error
 // answerTime is how long a call of the API may take.
 const answerTime = 2 * time.Minute
 
-// Upload sends a file, however long that takes.
+// Upload sends a file, without a time limit.
 func (r *Remote) Upload(ctx context.Context, path string, body io.Reader, out any) error {
 	return r.call(ctx, http.MethodPost, path, body, out)
 }
@@ -173,7 +173,7 @@ func (r *Remote) call(ctx context.Context, method, path string, body io.Reader, 
 		return nil
 	}
 	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
-		return fmt.Errorf("the answer of %s: %w", r.base, err)
+		return fmt.Errorf("read the answer of %s: %w", r.base, err)
 	}
 	return nil
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// renamedKeys are settings that had another name in the version before; the old names
-// are taken for one release.
+// renamedKeys maps old names of settings to new ones. The old names are accepted for
+// one release.
 var renamedKeys = map[string]string{
 	"search.shards": "index.shards", "search.signals": "index.signals", "search.model": "index.model", "search.categories": "index.categories",
 	"search.law": "index.policy", "search.floor": "index.floor", "search.listen": "index.listen", "search.address": "index.address",
 	"search.hold": "index.hold", "search.second": "search.reranker", "media.late": "media.rerender_delay", "media.most": "media.max_pictures",
 }
 
-// renamedRoles are the roles that had another name.
+// renamedRoles maps old names of roles to new ones.
 var renamedRoles = map[string]string{"shard": "index"}
 
-// Renamed is a sentence for each setting that was given by an old name.
+// Renamed returns a warning for each setting that was given by an old name.
 func (c Config) Renamed() (sentences []string) {
 	for _, old := range c.old {
 		sentences = append(sentences, fmt.Sprintf("%s is now called %s; the old name stops working in the next release", old, renamedKeys[old]))
@@ -30,7 +30,7 @@ func (c Config) Renamed() (sentences []string) {
 	return sentences
 }
 
-// renamedIn is a sentence for each role that was given by an old name.
+// renamedIn returns a warning for each role that was given by an old name.
 func renamedIn(roles []string) (sentences []string) {
 	for _, old := range roles {
 		if to := renamedRoles[old]; to != "" {
@@ -40,14 +40,14 @@ func renamedIn(roles []string) (sentences []string) {
 	return sentences
 }
 
-// noteOld notes that a setting was given by an old name.
+// noteOld records that a setting was given by an old name.
 func (c *Config) noteOld(old string) {
 	if !slices.Contains(c.old, old) {
 		c.old = append(c.old, old)
 	}
 }
 
-// readRenamed reads the settings of a file that have old names.
+// readRenamed reads those settings of a file that have old names.
 func (c *Config) readRenamed(path string, text []byte, old []string) error {
 	var tree map[string]map[string]any
 	if err := toml.Unmarshal(text, &tree); err != nil {
@@ -75,7 +75,7 @@ func (c *Config) readRenamed(path string, text []byte, old []string) error {
 	return nil
 }
 
-// variable is the environment's name of a setting.
+// variable is the name of the environment variable of a setting.
 func variable(key string) string {
 	return "COURANT_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }

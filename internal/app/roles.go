@@ -26,33 +26,35 @@ type Role struct {
 	build func(*Platform) (unit, error)
 }
 
-// unit is a role at work: what it wants to hear, what it runs, what it answers.
+// unit is a role in a process: the messages that it handles, what it runs, and the
+// HTTP handlers that it registers.
 type unit struct {
 	handlers []bus.Handler
 	runs     runs
 	register func(*http.ServeMux)
 }
 
-// runs is what runs until its context ends, each beside the others.
+// runs are functions that run concurrently, each until its context ends.
 type runs []func(context.Context) error
 
 // Roles is the role table, in the order in which data moves.
 func Roles() []Role {
 	return []Role{
 		{"schedule", "finds the sources that are due", scheduleRole},
-		{"websub", "subscribes to the hubs of feeds, which tell news when they are published", websubRole},
-		{"robot", "downloads, at the pace that each host can bear", robotRole},
-		{"parse", "reads downloads into documents, changed ones only", parseRole},
-		{"media", "keeps pictures; documents wait here for theirs", mediaRole},
-		{"pages", "prints the light pages", pagesRole},
-		{"serve", "answers readers: pages, pictures, the list of the newest", serveRole},
+		{"websub", "subscribes to the WebSub hubs of feeds, which push news as it is published", websubRole},
+		{"robot", "downloads, at the pace that each host allows", robotRole},
+		{"parse", "parses changed downloads into documents", parseRole},
+		{"media", "stores pictures; documents wait here for theirs", mediaRole},
+		{"pages", "renders the light pages", pagesRole},
+		{"serve", "serves readers: pages, pictures, the list of the newest pages", serveRole},
 		{"index", "holds the search index or some of its shards; under load it ranks less instead of failing", indexRole},
-		{"search", "finds pages and offers: asks the shards", searchRole},
-		{"api", "answers developers and the command line", apiRole},
+		{"search", "answers searches for pages and offers by querying the shards", searchRole},
+		{"api", "serves the API to programs and the command line", apiRole},
 	}
 }
 
-// Named picks rows of the table, in its order; all if no name is given.
+// Named returns the roles with these names in the order of the table, or all roles if
+// no name is given.
 func Named(names []string) ([]Role, error) {
 	all := Roles()
 	if len(names) == 0 {
@@ -79,7 +81,7 @@ func Named(names []string) ([]Role, error) {
 	return slices.DeleteFunc(all, func(r Role) bool { return !slices.Contains(names, r.Name) }), nil
 }
 
-// namesOf are the names of roles; none if none was asked for.
+// namesOf are the names of roles; none if no role was asked for by name.
 func namesOf(roles []Role, asked []string) (names []string) {
 	for _, r := range roles {
 		if len(asked) > 0 {
@@ -115,7 +117,7 @@ func websubRole(p *Platform) (unit, error) {
 	return unit{handlers: s.Handlers(), runs: runs{s.Run}, register: s.Register}, nil
 }
 
-// post is how websub asks hubs by robot's client.
+// post lets websub send requests to hubs with robot's client.
 func post(c *client.Client) func(context.Context, string, url.Values) (websub.Reply, error) {
 	return func(ctx context.Context, address string, form url.Values) (websub.Reply, error) {
 		a, err := c.Post(ctx, address, form)

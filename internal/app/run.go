@@ -22,12 +22,12 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// Options is what one run is asked to do beyond its configuration.
+// Options are the parameters of one run beyond its configuration.
 type Options struct {
 	Roles  []string // all if empty
 	Data   string   // folder
 	Sample bool     // serve the built-in sample web and collect it
-	Zone   string   // that this process is in
+	Zone   string   // of this process
 	Out    io.Writer
 
 	sample *sample.Web // while Sample
@@ -45,8 +45,8 @@ func Run(ctx context.Context, c Config, o Options) error {
 	return run(ctx, c, o, roles)
 }
 
-// run opens the backends, builds all roles, greets, and then starts the roles: where
-// one cannot be built, none has started and no token has been shown.
+// run opens the backends, builds all roles, prints the greeting, and then starts the
+// roles: if one cannot be built, none is started and no token is shown.
 func run(ctx context.Context, c Config, o Options, roles []Role) (err error) {
 	held, err := OpenFolder(o.Data)
 	if err != nil {
@@ -67,7 +67,7 @@ func run(ctx context.Context, c Config, o Options, roles []Role) (err error) {
 	p.options = o
 	defer func() { err = errors.Join(err, p.Close()) }()
 	for _, warning := range append(c.Renamed(), renamedIn(o.Roles)...) {
-		p.Logger.Warn("renamed", "what", warning)
+		p.Logger.Warn("old name used", "detail", warning)
 	}
 	listener, err := p.listen()
 	if err != nil {
@@ -84,8 +84,8 @@ func run(ctx context.Context, c Config, o Options, roles []Role) (err error) {
 	return p.run(ctx, built, listener)
 }
 
-// Check says whether the configuration fits the roles: names that there are, and
-// a bus and a store that processes can share if there are to be several.
+// Check says whether the configuration fits the roles: their names exist and, if the
+// process runs only some roles, processes can share the bus and the store.
 func (c Config) Check(roles []string) error {
 	if err := c.validate(); err != nil {
 		return err
@@ -96,14 +96,14 @@ func (c Config) Check(roles []string) error {
 	if len(roles) == 0 || c.Bus.Kind == "nats" && c.Store.URL != "" {
 		return nil
 	}
-	return courant.Errorf(courant.Invalid, "roles in processes of their own need a bus and a store that they share: set bus.kind = \"nats\" and store.url = \"postgres://…\"")
+	return courant.Errorf(courant.Invalid, "roles in separate processes need a shared bus and store: set bus.kind = \"nats\" and store.url = \"postgres://…\"")
 }
 
 // listen opens the HTTP address.
 func (p *Platform) listen() (net.Listener, error) {
 	l, err := net.Listen("tcp", p.Config.HTTP.Listen)
 	if err != nil {
-		return nil, courant.Errorf(courant.Conflict, "http.listen: %w; name another address with --listen", err)
+		return nil, courant.Errorf(courant.Conflict, "http.listen: %w; choose another address with --listen", err)
 	}
 	a := l.Addr().(*net.TCPAddr).AddrPort()
 	p.listeners = append(p.listeners, netip.AddrPortFrom(a.Addr().Unmap(), a.Port()))
@@ -112,7 +112,7 @@ func (p *Platform) listen() (net.Listener, error) {
 	return l, nil
 }
 
-// reachable is how the address is written for this machine itself.
+// reachable is the address as this machine itself can connect to it.
 func reachable(a netip.AddrPort) string {
 	if a.Addr().IsUnspecified() {
 		return fmt.Sprintf("127.0.0.1:%d", a.Port())
@@ -120,7 +120,8 @@ func reachable(a netip.AddrPort) string {
 	return a.String()
 }
 
-// greet tells commands and people where the pages are, and shows the first token once.
+// greet publishes the address for commands and prints it for people, with the first
+// token when that is created.
 func (p *Platform) greet(ctx context.Context, held *Folder) error {
 	o := p.options
 	var err error
@@ -141,10 +142,10 @@ func (p *Platform) greet(ctx context.Context, held *Folder) error {
 	}
 	fmt.Fprintf(o.Out, "courant %s\n  pages  %s/\n", Version(), p.session.Address)
 	if token != "" {
-		fmt.Fprintf(o.Out, "  token  %s   (for the API; shown this once)\n", token)
+		fmt.Fprintf(o.Out, "  token  %s   (for the API; shown only once)\n", token)
 	}
 	if o.sample != nil {
-		fmt.Fprintln(o.Out, "The sample web publishes while you watch. Ctrl-C stops.")
+		fmt.Fprintln(o.Out, "The sample web publishes new articles while it runs. Ctrl-C stops it.")
 	}
 	return nil
 }
@@ -186,8 +187,8 @@ func (p *Platform) build(roles []Role) (built, error) {
 	return b, nil
 }
 
-// run starts what was built. It is the two moments of a stop: when ctx ends, or a task
-// fails, the intake ends, and what runs has its grace. When it returns nothing runs.
+// run starts what was built. When ctx ends or a task fails, it stops the intake and
+// gives running handlers their grace period. When it returns, nothing is running.
 func (p *Platform) run(ctx context.Context, b built, l net.Listener) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -210,7 +211,7 @@ func (p *Platform) run(ctx context.Context, b built, l net.Listener) error {
 	return nil
 }
 
-// register adds what every process answers, whatever its roles.
+// register adds the handlers that every process has, whatever its roles.
 func (p *Platform) register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
@@ -236,7 +237,7 @@ func (p *Platform) register(mux *http.ServeMux) {
 	}
 }
 
-// http serves until ctx ends, then lets running requests end.
+// http serves until ctx ends, then lets running requests finish.
 func (p *Platform) http(ctx context.Context, mux *http.ServeMux, l net.Listener) error {
 	var allowed []string
 	if u, err := url.Parse(p.Config.HTTP.PublicURL); err == nil && u.Host != "" {

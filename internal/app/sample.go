@@ -13,18 +13,18 @@ import (
 	"github.com/courant-platform/courant/internal/kit/setting"
 )
 
-// samplePort is the first of the sample's ports, so that the sources of one run
-// are those of the next.
+// samplePort is the first of the sample's ports. It is fixed, so that the sources stay
+// the same from run to run.
 const samplePort = 18081
 
-// sampleEvery is how often its feeds are asked, while somebody watches.
+// sampleEvery is the polling interval of the sample's feeds.
 const sampleEvery = 4 * time.Second
 
-// ourselves is Courant where nobody asked for what it changes.
+// ourselves is the visitor for changes that Courant makes on its own.
 var ourselves = courant.Visitor{Account: "courant", Role: courant.RoleOperator}
 
-// startSample serves the built-in web, and lets robot ask its addresses. stop
-// waits for the web to end.
+// startSample serves the built-in web, and allows robot to fetch from its addresses.
+// stop stops it and waits until it has ended.
 func startSample(ctx context.Context, c *Config) (web *sample.Web, stop func() error, err error) {
 	web = &sample.Web{Port: samplePort}
 	if err := web.Open(); err != nil {
@@ -37,8 +37,8 @@ func startSample(ctx context.Context, c *Config) (web *sample.Web, stop func() e
 	return web, func() error { cancel(); return <-ended }, nil
 }
 
-// addSample adds the web's feeds. Those of an earlier run at other addresses
-// make room.
+// addSample adds the web's feeds. Those of an earlier run at other addresses are
+// replaced.
 func (p *Platform) addSample(ctx context.Context, web *sample.Web) error {
 	var sources []desk.NewSource
 	for _, s := range web.Sources() {
@@ -66,8 +66,8 @@ func (p *Platform) addSample(ctx context.Context, web *sample.Web) error {
 	return nil
 }
 
-// dropSample takes the web's feeds off that an earlier run has left: nobody
-// serves them any more. Roles in processes of their own leave them alone.
+// dropSample removes the web's feeds that an earlier run has left, which nothing
+// serves any more. A process that runs only some roles does not touch them.
 func (p *Platform) dropSample(ctx context.Context, roles []string) error {
 	if len(roles) > 0 {
 		return nil
@@ -83,12 +83,12 @@ func (p *Platform) dropSample(ctx context.Context, roles []string) error {
 		}
 	}
 	if removed > 0 {
-		p.Logger.Info("the sample's sources are removed, since it does not run; its pages stay", "sources", removed)
+		p.Logger.Info("sample sources removed; their pages stay", "sources", removed)
 	}
 	return nil
 }
 
-// onLoopback tells the sample's sources from those that only have their names.
+// onLoopback distinguishes the sample's sources from others with the same names.
 func onLoopback(s courant.Source) bool {
 	host := link.Host(s.URL)
 	ip, err := netip.ParseAddr(host)

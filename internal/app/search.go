@@ -17,8 +17,8 @@ import (
 	"github.com/courant-platform/courant/internal/search/index"
 )
 
-// indexRole holds the index or some shards of it. The role search of the same process asks it directly;
-// others do over the network, if there is an address for that.
+// indexRole holds the index or some shards of it. The role search of the same process
+// queries it directly; other processes do so over the network, if index.listen is set.
 func indexRole(p *Platform) (unit, error) {
 	c := p.Config.Index
 	x := &index.Index{Store: p.Store, Config: c, RegionParam: p.Config.Catalog.RegionParam, Metrics: p.Metrics, Log: p.log("index"),
@@ -33,7 +33,7 @@ func indexRole(p *Platform) (unit, error) {
 	u := unit{handlers: x.Handlers(), runs: runs{x.Run}}
 	if c.Listen == "" {
 		if !p.has("search") {
-			return unit{}, invalid("the role index without search needs index.listen, an address at which processes with the role search query it, such as 10.0.0.5:7400")
+			return unit{}, invalid("the role index without search needs index.listen, an address where processes with the role search can query it, such as 10.0.0.5:7400")
 		}
 		return u, nil
 	}
@@ -46,14 +46,14 @@ func indexRole(p *Platform) (unit, error) {
 	p.listeners = append(p.listeners, netip.AddrPortFrom(a.Addr().Unmap(), a.Port()))
 	s := &fleet.Server{Store: p.Store, Index: x, Name: p.Owner, Zone: p.zone(), Address: c.Address, Log: p.log("index")}
 	if s.Address == "" && a.Addr().IsUnspecified() {
-		return unit{}, invalid("index.listen: %s has no host that others can reach; set index.address", c.Listen)
+		return unit{}, invalid("index.listen: %s has no host that other machines can connect to; set index.address", c.Listen)
 	}
 	u.runs = append(u.runs, func(ctx context.Context) error { return s.Serve(ctx, l) })
 	return u, nil
 }
 
-// searchRole is a front of the search. It asks the index of this process alone,
-// unless there are replicas in others.
+// searchRole is a front of the search. It queries only the index of this process,
+// unless other processes have replicas.
 func searchRole(p *Platform) (unit, error) {
 	c := p.Config
 	s := &search.Search{Store: p.Store, Config: c.Search, Index: c.Index, Zone: p.zone(), Metrics: p.Metrics, Log: p.log("search"), Admit: p.gate.Admit, Desk: p.desk}
@@ -69,8 +69,8 @@ func searchRole(p *Platform) (unit, error) {
 	return u, s.Open()
 }
 
-// CheckFiles reads the files that the configuration names for the roles, all of them if
-// no role is named, and says whether they can be used.
+// CheckFiles reads the files that the configuration names for these roles, or for all
+// roles if none is given, and returns the error of the first that cannot be used.
 func (c Config) CheckFiles(roles ...string) error {
 	needed := func(role string) bool { return len(roles) == 0 || slices.Contains(roles, role) }
 	if needed("index") {
@@ -84,7 +84,7 @@ func (c Config) CheckFiles(roles ...string) error {
 	return nil
 }
 
-// zone is the one that this process is in.
+// zone is the zone of this process.
 func (p *Platform) zone() string {
 	if p.options.Zone != "" {
 		return p.options.Zone
@@ -101,7 +101,7 @@ func moved(from, to string) error {
 		return nil
 	}
 	if err := os.Rename(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("rename the folder of the index: %w", err)
+		return fmt.Errorf("rename the index folder: %w", err)
 	}
 	return nil
 }
@@ -115,11 +115,11 @@ func (c Config) validateIndex() error {
 	}
 	for name, address := range map[string]string{"listen": c.Index.Listen, "address": c.Index.Address} {
 		if _, port, err := net.SplitHostPort(address); address != "" && (err != nil || port == "") {
-			return invalid("index.%s: %q is not an address: write 10.0.0.5:7400", name, address)
+			return invalid("index.%s must be an address such as 10.0.0.5:7400, not %q", name, address)
 		}
 	}
 	if c.Index.Listen != "" && c.Store.URL == "" {
-		return invalid("index.listen: a SQLite store belongs to one process, so that no other process could query the shards at %s; set store.url = \"postgres://…\"", c.Index.Listen)
+		return invalid("index.listen: only one process can use a SQLite store, so no other process could query the shards at %s; set store.url = \"postgres://…\"", c.Index.Listen)
 	}
 	return nil
 }

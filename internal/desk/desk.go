@@ -1,7 +1,6 @@
-// Package desk changes what people may change: sources, imported files,
-// subscriptions, zones. Each use case asks the visitor for the right to do it, and
-// writes who did what into the audit in the same transaction; API, command line and
-// console are skins over it.
+// Package desk holds the use cases by which people change things: sources, imported
+// files, subscriptions, zones. Each checks the visitor's role, and writes who did what
+// into the audit in the same transaction. API, command line and console call it.
 package desk
 
 import (
@@ -20,14 +19,14 @@ type Desk struct {
 	Blobs blob.Bucket
 }
 
-// Change is what an audit row says of a change: the state before and after, null for
-// what was not there. It must hold no secret.
+// Change is the state before and after a change, as the audit keeps it; nil for what
+// did not exist. It must not contain secrets.
 type Change struct {
 	Before any `json:"before"`
 	After  any `json:"after"`
 }
 
-// note writes a change into the audit.
+// note adds a change to the audit.
 func note(tx *store.Tx, who courant.Visitor, action, subject string, c Change) error {
 	text, err := json.Marshal(c)
 	if err != nil {
@@ -37,7 +36,7 @@ func note(tx *store.Tx, who courant.Visitor, action, subject string, c Change) e
 	return err
 }
 
-// newID is a random id, positive.
+// newID is a random id below 2⁶².
 func newID() int64 {
 	var b [8]byte
 	rand.Read(b[:]) // never fails
@@ -54,7 +53,7 @@ type Entry struct {
 	Change  json.RawMessage `json:"change"` // {"before":…,"after":…}
 }
 
-// Audit is the newest changes, newest first.
+// Audit reads the newest changes, newest first.
 func Audit(r store.Reader, limit int) ([]Entry, error) {
 	all := []Entry{}
 	err := r.Rows(func(rows store.Rows) error {

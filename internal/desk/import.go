@@ -16,26 +16,26 @@ import (
 	"github.com/courant-platform/courant/internal/table"
 )
 
-// Imported is what became of a file that was sent.
+// Imported is the result of importing a file.
 type Imported struct {
 	Source    string `json:"source"` // its name
 	Unchanged bool   `json:"unchanged"`
-	New       bool   `json:"new"` // the source is
+	New       bool   `json:"new"` // the source was created
 }
 
-// importURL is where files have their addresses.
+// importURL is the prefix of the addresses of imported files.
 const importURL = "http://" + courant.ImportHost + "/"
 
-// File is a local file that is taken as if a source had been asked for it.
+// File is a local file to import as if it had been fetched from a source.
 type File struct {
-	Name    string          // of the source, made if there is none
+	Name    string          // of the source, which is created if there is none
 	Digest  []byte          // SHA-256 of the body
 	Type    string          // Content-Type
 	Absence courant.Absence // of a new source
 	Body    io.Reader
 }
 
-// Import takes a file. One that the source gave last is not read.
+// Import imports a file. One that equals the source's last file is not read again.
 func (d *Desk) Import(ctx context.Context, who courant.Visitor, f File) (out Imported, err error) {
 	if err := who.MayOperate(); err != nil {
 		return out, err
@@ -47,7 +47,7 @@ func (d *Desk) Import(ctx context.Context, who courant.Visitor, f File) (out Imp
 		return out, err
 	}
 	key, err := d.keep(ctx, table.BodyKey(d.Store.Now(), fmt.Sprint("import-", source.ID)), f)
-	if err != nil && out.New { // what could not be taken leaves no source behind
+	if err != nil && out.New { // a failed import leaves no source behind
 		_, gone := d.Remove(context.WithoutCancel(ctx), who, f.Name, nil)
 		err = errors.Join(err, gone)
 	}
@@ -57,8 +57,8 @@ func (d *Desk) Import(ctx context.Context, who courant.Visitor, f File) (out Imp
 	return out, d.handOver(ctx, who, source, key, f)
 }
 
-// importSource finds or makes the source, and says whether it gave these bytes
-// last.
+// importSource finds or creates the source; same says whether its last file had these
+// bytes.
 func (d *Desk) importSource(ctx context.Context, who courant.Visitor, out *Imported, f File) (s courant.Source, same bool, err error) {
 	err = d.Store.Write(ctx, func(tx *store.Tx) error {
 		out.New, same = false, false
@@ -88,12 +88,12 @@ func (d *Desk) importSource(ctx context.Context, who courant.Visitor, out *Impor
 // digestSize is how much of a SHA-256 the store keeps of a body.
 const digestSize = 16
 
-// keep keeps the body and checks that it is what was announced.
+// keep stores the body and checks it against its digest.
 func (d *Desk) keep(ctx context.Context, prefix string, f File) (key string, err error) {
 	hash := sha256.New()
 	key, err = d.Blobs.PutStream(ctx, prefix, io.TeeReader(f.Body, hash))
 	if err == nil && !bytes.Equal(hash.Sum(nil), f.Digest) {
-		err = courant.Errorf(courant.Invalid, "the body is not what its digest says; it was cut off, or changed while it was sent")
+		err = courant.Errorf(courant.Invalid, "the body does not match its digest: it was cut off, or changed while it was sent")
 		err = errors.Join(err, d.Blobs.Delete(ctx, key))
 	}
 	return key, err

@@ -15,34 +15,34 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// NewSource is what is asked for when a source is added. Only URL is needed.
+// NewSource is a request to add a source. Only URL is required.
 type NewSource struct {
 	URL     string             `json:"url"`
 	Kind    courant.SourceKind `json:"kind"`
 	Name    string             `json:"name"`
 	Title   string             `json:"title"`
 	Trusted bool               `json:"trusted"`
-	// IgnoreRobots has the source's own address asked whatever its robots.txt says, as
-	// its publisher may have allowed.
+	// IgnoreRobots polls the source's own address whatever its robots.txt says, for
+	// which the publisher may have given permission.
 	IgnoreRobots bool `json:"ignore_robots,omitempty"`
-	// Every fixes the interval, a second at least; 0 follows the source.
+	// Every fixes the polling interval, at least a second; 0 adapts it to the source.
 	Every setting.Duration `json:"every,omitempty"`
-	// Absence says what it means that an offer is not in a catalogue any more.
+	// Absence says what happens to offers that disappear from a catalogue.
 	Absence courant.Absence `json:"absence,omitempty"`
-	// ListXPath and NextXPath say how a list page is read.
+	// ListXPath and NextXPath are for list pages, which cannot be added yet.
 	ListXPath string `json:"list_xpath,omitempty"`
 	NextXPath string `json:"next_xpath,omitempty"`
 }
 
-// Added is what became of one new source.
+// Added is the result for one new source.
 type Added struct {
 	URL    string          `json:"url"`
 	Source *courant.Source `json:"source,omitempty"`
-	Known  bool            `json:"known,omitempty"` // it was there already
+	Known  bool            `json:"known,omitempty"` // it already existed
 	Error  string          `json:"error,omitempty"`
 }
 
-// Add adds sources and says of each what became of it.
+// Add adds sources and returns a result for each.
 func (d *Desk) Add(ctx context.Context, who courant.Visitor, sources []NewSource) ([]Added, error) {
 	if err := who.MayOperate(); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func addOne(tx *store.Tx, who courant.Visitor, n NewSource) (Added, error) {
 	return added, note(tx, who, "source.add", s.Name, Change{After: shown(s)})
 }
 
-// put makes the rows of a source.
+// put inserts the rows of a source.
 func put(tx *store.Tx, s courant.Source, every setting.Duration) error {
 	host := link.Host(s.URL)
 	if _, err := tx.Exec(putSource, s.ID, s.Name, s.Kind, s.URL, host, s.Title, s.Trusted, s.Robots, s.Absence,
@@ -122,7 +122,7 @@ func shown(s courant.Source) courant.Source {
 	return s
 }
 
-// source checks what was asked for.
+// source checks the request and makes the source of it.
 func (n NewSource) source(now time.Time) (courant.Source, error) {
 	s := courant.Source{Kind: n.Kind, Title: n.Title, Trusted: n.Trusted, Robots: !n.IgnoreRobots, Absence: n.Absence, Added: now}
 	if s.Kind == "" {
@@ -132,13 +132,13 @@ func (n NewSource) source(now time.Time) (courant.Source, error) {
 		return s, courant.Errorf(courant.Invalid, "%s: the name %.120q %s", link.Redact(n.URL), n.Name, why)
 	}
 	if s.Kind != courant.KindFeed && s.Kind != courant.KindCatalog {
-		return s, courant.Errorf(courant.Invalid, "%s: sources of kind %q cannot be read yet, only those of kind feed and catalog", link.Redact(n.URL), n.Kind)
+		return s, courant.Errorf(courant.Invalid, "%s: kind must be feed or catalog, not %q", link.Redact(n.URL), n.Kind)
 	}
 	if s.Absence != courant.AbsenceWithdraws && s.Absence != courant.AbsenceKept {
-		return s, courant.Errorf(courant.Invalid, "%s: absence is %q; write kept, or leave it out", link.Redact(n.URL), n.Absence)
+		return s, courant.Errorf(courant.Invalid, "%s: absence must be kept or empty, not %q", link.Redact(n.URL), n.Absence)
 	}
 	if n.Every != 0 && time.Duration(n.Every) < time.Second {
-		return s, courant.Errorf(courant.Invalid, "%s: an interval of %v is less than 1s", link.Redact(n.URL), n.Every)
+		return s, courant.Errorf(courant.Invalid, "%s: every must be at least 1s, not %v", link.Redact(n.URL), n.Every)
 	}
 	raw := strings.TrimSpace(n.URL)
 	if !strings.Contains(raw, "://") && strings.Contains(raw, ".") {
@@ -152,28 +152,28 @@ func (n NewSource) source(now time.Time) (courant.Source, error) {
 	return s, nil
 }
 
-// mostName bounds the name of a source, in characters.
+// mostName is the longest name of a source, in characters.
 const mostName = 100
 
-// badName says what is wrong with the name that is wanted for a source, "" for nothing.
-// One that looks like an address could be taken for another source's.
+// badName says what is wrong with a name for a source, "" for nothing. A name that looks
+// like an address could be confused with the address of another source.
 func badName(name string) string {
 	switch {
 	case utf8.RuneCountInString(name) > mostName:
 		return fmt.Sprintf("has more than %d characters", mostName)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return "has characters that do not show"
+		return "has unprintable characters"
 	case strings.Contains(name, "://"):
 		return "looks like an address"
 	case strings.TrimSpace(name) != name:
-		return "begins or ends with a blank"
+		return "begins or ends with a space"
 	case name == "." || name == "..":
-		return "is no name"
+		return "is not a valid name"
 	}
 	return ""
 }
 
-// freeName is the wanted name, or one made of the address that nobody has.
+// freeName is the wanted name, or an unused one derived from the address.
 func freeName(tx *store.Tx, wanted, url string) (string, error) {
 	base := wanted
 	if base == "" {
@@ -192,12 +192,12 @@ func freeName(tx *store.Tx, wanted, url string) (string, error) {
 			return "", err
 		}
 		if wanted != "" {
-			return "", courant.Errorf(courant.Conflict, "there is a source named %q already", wanted)
+			return "", courant.Errorf(courant.Conflict, "a source named %q already exists", wanted)
 		}
 	}
 }
 
-// nameOf makes a name of an address: letters, digits and dashes.
+// nameOf derives a name from an address: letters, digits, dots and dashes.
 func nameOf(url string) string {
 	host := strings.TrimPrefix(link.Host(url), "www.")
 	path := strings.TrimPrefix(url, link.Origin(url))
@@ -215,7 +215,7 @@ func nameOf(url string) string {
 	return name[:min(len(name), 60)]
 }
 
-// Ask has a source asked now, also one that was gone. The host's pace holds.
+// Ask makes a source due now, even one that is gone. The pace of its host still applies.
 func (d *Desk) Ask(ctx context.Context, who courant.Visitor, name string) (s courant.Source, err error) {
 	if err := who.MayOperate(); err != nil {
 		return s, err
@@ -225,7 +225,7 @@ func (d *Desk) Ask(ctx context.Context, who courant.Visitor, name string) (s cou
 			return err
 		}
 		if s.Kind == courant.KindFile {
-			return courant.Errorf(courant.Invalid, "%s was imported and is never asked", s.Name)
+			return courant.Errorf(courant.Invalid, "%s was imported from a file and cannot be polled", s.Name)
 		}
 		if _, err := tx.Exec(dueNow, s.ID, tx.Now().UnixMilli()); err != nil {
 			return err
@@ -238,8 +238,8 @@ func (d *Desk) Ask(ctx context.Context, who courant.Visitor, name string) (s cou
 	return s, err
 }
 
-// Remove removes a source, by its name or address; its pages stay. With a
-// condition, only a source that meets it is removed; another one is not found.
+// Remove removes a source, by name or address; its pages stay. If only is not nil, a
+// source for which it returns false is not removed, and the error is NotFound.
 func (d *Desk) Remove(ctx context.Context, who courant.Visitor, name string, only func(courant.Source) bool) (s courant.Source, err error) {
 	if err := who.MayOperate(); err != nil {
 		return s, err
@@ -249,7 +249,7 @@ func (d *Desk) Remove(ctx context.Context, who courant.Visitor, name string, onl
 			return err
 		}
 		if only != nil && !only(s) {
-			return courant.Errorf(courant.NotFound, "the source %q is another one", name)
+			return courant.Errorf(courant.NotFound, "the source %q is a different one", name)
 		}
 		for _, query := range []string{dropPoll, dropAnswer, dropPending, dropReading, dropItems, dropSource} {
 			if _, err := tx.Exec(query, s.ID); err != nil {
@@ -261,8 +261,8 @@ func (d *Desk) Remove(ctx context.Context, who courant.Visitor, name string, onl
 	return s, err
 }
 
-// Find finds a source by its name or address. What looks like an address is one,
-// even where another source is named so.
+// Find finds a source by name or address. An address is looked up as an address first,
+// even if another source has it as its name.
 func Find(q store.Reader, name string) (courant.Source, error) {
 	if url, bad := link.Canonical(name); bad == nil {
 		if s, err := readSource(q, sourceByURL, url); !store.NoRow(err) {

@@ -9,8 +9,8 @@ import (
 	"github.com/courant-platform/courant/internal/table"
 )
 
-// Subscribe makes a subscription to downloads, which begins with what comes from now
-// on, or changes the kinds of one: feed, catalog, picture.
+// Subscribe creates a subscription to downloads, which begins with the next download,
+// or changes the kinds of an existing one. Kinds are feed, catalog and picture.
 func (d *Desk) Subscribe(ctx context.Context, who courant.Visitor, name string, kinds []string) error {
 	if err := who.MayOperate(); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (d *Desk) Subscribe(ctx context.Context, who courant.Visitor, name string, 
 	})
 }
 
-// Unsubscribe ends a subscription; that of an unknown name has ended.
+// Unsubscribe ends a subscription. An unknown name is not an error.
 func (d *Desk) Unsubscribe(ctx context.Context, who courant.Visitor, name string) error {
 	if err := who.MayOperate(); err != nil {
 		return err

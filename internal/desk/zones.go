@@ -7,15 +7,15 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// Zones says which zones may be switched: the fleet of the search.
+// Zones says which zones may be switched. The search fleet implements it.
 type Zones interface {
-	// MaySwitch returns why a zone cannot be taken out of use or back: NotFound for an
-	// unknown one, Conflict for the last that is on.
+	// MaySwitch returns why a zone cannot be switched on or off: NotFound for an unknown
+	// zone, Conflict for the last one that is on.
 	MaySwitch(ctx context.Context, zone string, on bool) error
 }
 
-// SwitchZone takes a zone of the search out of use or back. All fronts follow within a
-// second or two.
+// SwitchZone takes a zone of the search out of use or puts it back. All fronts follow
+// within about two seconds.
 func (d *Desk) SwitchZone(ctx context.Context, who courant.Visitor, zones Zones, zone string, on bool) error {
 	if err := who.MayOperate(); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package api answers developers and the command line: pages as JSON, sources,
-// a document's story. Public reads need nothing; all else needs a token.
+// Package api is the JSON API for programs and the command line: pages, the change
+// feed, sources, a document's story. Reading pages is public; all else needs a token.
 package api
 
 import (
@@ -21,16 +21,16 @@ type API struct {
 	Store *store.Store
 	Blobs blob.Bucket
 	Log   *slog.Logger
-	// Admit lets visitors in who may see and change all.
+	// Admit lets requests through whose visitor may see and change everything.
 	Admit web.Admit
 	Desk  *desk.Desk
-	// CrawlDelay is the time between two requests that a robots.txt asks us for; nil
-	// for none.
+	// CrawlDelay reads the Crawl-delay for our robot from a robots.txt. If it is nil,
+	// there is none.
 	CrawlDelay func(robotsTxt []byte) time.Duration
 
-	changed bell.Bell // rings when pages change
-	fetched bell.Bell // and when something was downloaded
-	waiting atomic.Int32
+	changed bell.Bell    // notifies when pages change
+	fetched bell.Bell    // notifies when something was downloaded
+	waiting atomic.Int32 // requests that wait
 }
 
 // Register adds the front's addresses.
@@ -55,7 +55,8 @@ func (a *API) Register(mux *http.ServeMux) {
 	})
 }
 
-// answer is what a handler gives: a status and a value, or an error.
+// answer is a handler that returns a status and a value, or an error. Status 0 means
+// that it has written the response itself.
 type answer func(w http.ResponseWriter, r *http.Request) (status int, v any, err error)
 
 func (a *API) handle(f answer) http.HandlerFunc {
@@ -64,7 +65,7 @@ func (a *API) handle(f answer) http.HandlerFunc {
 		switch {
 		case err != nil:
 			web.Fail(w, r, a.Log, err)
-		case status == 0: // f has answered itself
+		case status == 0: // f has written the response
 		case v == nil:
 			w.WriteHeader(status)
 		default:
@@ -73,17 +74,17 @@ func (a *API) handle(f answer) http.HandlerFunc {
 	}
 }
 
-// action is an answer that depends on who asks, such as one that changes things.
+// action is an answer that depends on the visitor, such as one that changes things.
 type action func(w http.ResponseWriter, r *http.Request, who courant.Visitor) (status int, v any, err error)
 
-// act lets visitors in and tells f who they are.
+// act admits visitors and tells f who they are.
 func (a *API) act(f action) http.HandlerFunc {
 	return a.Admit(func(w http.ResponseWriter, r *http.Request, who courant.Visitor) {
 		a.handle(func(w http.ResponseWriter, r *http.Request) (int, any, error) { return f(w, r, who) })(w, r)
 	})
 }
 
-// admin lets visitors in first.
+// admin admits visitors before f.
 func (a *API) admin(f answer) http.HandlerFunc {
 	return a.act(func(w http.ResponseWriter, r *http.Request, _ courant.Visitor) (int, any, error) { return f(w, r) })
 }

@@ -183,7 +183,7 @@ func TestErrorsAreProblems(t *testing.T) {
 		{"GET", "/api/v1/pages?limit=x", "", 400, "limit"},
 		{"GET", "/api/v1/pages?cursor=x", "", 400, "cursor"},
 		{"GET", "/api/v1/pages?since=yesterday", "", 400, "since"},
-		{"GET", "/api/v1/story?url=" + url.QueryEscape("http://a.example/none"), "", 404, "nothing is known"},
+		{"GET", "/api/v1/story?url=" + url.QueryEscape("http://a.example/none"), "", 404, "nothing is known about"},
 		{"GET", "/api/v1/sources/none", "", 404, "there is no source"},
 		{"DELETE", "/api/v1/sources/none", "", 404, "there is no source"},
 		{"POST", "/api/v1/sources", "{", 400, "the source"},
@@ -312,8 +312,8 @@ func TestOfManySourcesEachIsToldItsFate(t *testing.T) {
 func TestANameOfASourceIsShortPlainAndNoAddress(t *testing.T) {
 	w := open(t)
 	for name, says := range map[string]string{
-		strings.Repeat("я", 101): "more than 100 characters", "a\x1b[2Jb": "do not show", "a\nb": "do not show", "a\u202eb": "do not show", "\u00a0": "do not show",
-		"http://a.example/feed": "looks like an address", " a": "blank", "..": "is no name",
+		strings.Repeat("я", 101): "more than 100 characters", "a\x1b[2Jb": "unprintable", "a\nb": "unprintable", "a\u202eb": "unprintable", "\u00a0": "unprintable",
+		"http://a.example/feed": "looks like an address", " a": "space", "..": "is not a valid name",
 	} {
 		text, err := json.Marshal(desk.NewSource{URL: "http://b.example/feed", Name: name})
 		if err != nil {

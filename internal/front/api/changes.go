@@ -19,7 +19,7 @@ import (
 )
 
 // Change is the newest change of a page. Numbers grow; a page that changes again
-// gets a new number and leaves the old one, so that reading from 0 gives every
+// gets a new number instead of its old one, so that reading from 0 gives every
 // page once.
 type Change struct {
 	Number      int64        `json:"number"`
@@ -35,8 +35,8 @@ type Change struct {
 	Withdrawn   bool         `json:"withdrawn"`
 }
 
-// Changes is a stretch of the change feed. Next is what to ask after the next
-// time.
+// Changes is one batch of the change feed. Next is the value of after for the next
+// request.
 type Changes struct {
 	Changes []Change `json:"changes"`
 	Next    int64    `json:"next"`
@@ -45,11 +45,11 @@ type Changes struct {
 const (
 	longestWait = time.Minute
 	mostWaiting = 1000
-	lookEvery   = 2 * time.Second  // for changes that no bell announced
+	lookEvery   = 2 * time.Second  // for changes whose notification was lost
 	beatEvery   = 15 * time.Second // a comment keeps proxies from closing a stream
 )
 
-// Handlers are what the front wants to hear.
+// Handlers are the front's message handlers.
 func (a *API) Handlers() []bus.Handler {
 	return []bus.Handler{
 		flow.PageChanged.Listen(func(context.Context, flow.Changes) error {
@@ -67,7 +67,7 @@ func (a *API) Handlers() []bus.Handler {
 	}
 }
 
-// Run lets go of those who wait when ctx ends.
+// Run ends all waiting requests when ctx ends.
 func (a *API) Run(ctx context.Context) error {
 	<-ctx.Done()
 	a.changed.Close()
@@ -75,7 +75,7 @@ func (a *API) Run(ctx context.Context) error {
 	return nil
 }
 
-// changesQuery is what is asked of the change feed.
+// changesQuery is a query to the change feed.
 type changesQuery struct {
 	after int64
 	limit int
@@ -93,12 +93,12 @@ func changesQueryOf(r *http.Request) (c changesQuery, err error) {
 	}
 	if after != "" {
 		if c.after, err = strconv.ParseInt(after, 10, 64); err != nil || c.after < 0 {
-			return c, courant.Errorf(courant.Invalid, "after: %q is no number of a change", after)
+			return c, courant.Errorf(courant.Invalid, "after must be the number of a change, not %q", after)
 		}
 	}
 	if wait := q.Get("wait"); wait != "" {
 		if c.wait, err = waitOf(wait); err != nil {
-			return c, courant.Errorf(courant.Invalid, "wait: %q is no time from 0 to %s, such as 30s", wait, longestWait)
+			return c, courant.Errorf(courant.Invalid, "wait must be a duration from 0 to %s, such as 30s, not %q", longestWait, wait)
 		}
 	}
 	return c, nil
@@ -116,8 +116,8 @@ func waitOf(text string) (time.Duration, error) {
 	return d, err
 }
 
-// changes gives the changes after a number, as JSON at once or when there are
-// some, or as a stream of server-sent events.
+// changes gives the changes after a number: as JSON, with wait when there are some,
+// or as a stream of server-sent events.
 func (a *API) changes(w http.ResponseWriter, r *http.Request) (int, any, error) {
 	q, err := changesQueryOf(r)
 	if err != nil {
@@ -126,7 +126,7 @@ func (a *API) changes(w http.ResponseWriter, r *http.Request) (int, any, error) 
 	stream := web.Prefers(r, "text/event-stream", "application/json")
 	if stream || q.wait > 0 {
 		if a.waiting.Add(1) > mostWaiting {
-			err = courant.Errorf(courant.Busy, "%d clients wait for changes already", mostWaiting)
+			err = courant.Errorf(courant.Busy, "%d clients are waiting already", mostWaiting)
 		}
 		defer a.waiting.Add(-1)
 	}
@@ -154,8 +154,7 @@ func (a *API) changesOrGone(w http.ResponseWriter, out Changes, err error) (int,
 	return http.StatusOK, out, err
 }
 
-// pause waits for a ring, a while, or the end of the request, of which it says
-// false.
+// pause waits for a notification or for d. It returns false if the request ends first.
 func (a *API) pause(r *http.Request, heard <-chan struct{}, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -168,7 +167,8 @@ func (a *API) pause(r *http.Request, heard <-chan struct{}, d time.Duration) boo
 	return true
 }
 
-// stream gives changes as they come, until the client or we end it.
+// stream sends changes as they happen, until the client disconnects or the process
+// stops.
 func (a *API) stream(w http.ResponseWriter, r *http.Request, q changesQuery) (int, any, error) {
 	heard := a.changed.Heard()
 	out, err := a.readChanges(r.Context(), q)
@@ -186,7 +186,7 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, q changesQuery) (in
 		if len(out.Changes) > 0 || first || time.Since(said) >= beatEvery {
 			said = time.Now()
 			if err := writeEvents(w, c, out.Changes); err != nil {
-				return 0, nil, nil // the client has gone
+				return 0, nil, nil // the client has disconnected
 			}
 		}
 		if len(out.Changes) < q.limit && (a.changed.Closed() || !a.pause(r, heard, lookEvery)) {
@@ -196,10 +196,10 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, q changesQuery) (in
 		heard = a.changed.Heard()
 		out, err = a.readChanges(r.Context(), q)
 	}
-	return 0, nil, nil // after an error the client comes again with the last number
+	return 0, nil, nil // after an error the client reconnects with the last number
 }
 
-// writeEvents writes changes, or a comment where there are none.
+// writeEvents writes changes, or a comment if there are none.
 func writeEvents(w http.ResponseWriter, c *http.ResponseController, changes []Change) error {
 	if len(changes) == 0 {
 		if _, err := fmt.Fprint(w, ": still here\n\n"); err != nil {
@@ -218,7 +218,7 @@ func writeEvents(w http.ResponseWriter, c *http.ResponseController, changes []Ch
 	return c.Flush()
 }
 
-var errBeginAgain = courant.Errorf(courant.NotFound, "changes before that number are not kept, or it was never given: begin again after 0")
+var errBeginAgain = courant.Errorf(courant.NotFound, "the number in after is too old or does not exist; start again with after=0")
 
 // readChanges reads the changes after a number.
 func (a *API) readChanges(ctx context.Context, q changesQuery) (Changes, error) {

@@ -15,30 +15,30 @@ import (
 	"github.com/courant-platform/courant/internal/table"
 )
 
-// Host is how the robot fares with a host: scheme, name and port, for each such
-// origin has a robots.txt and a pace of its own.
+// Host is the crawl state of an origin (scheme, name and port): each has its own
+// robots.txt and pace.
 type Host struct {
 	Origin   string       `json:"origin"`
-	Robot    string       `json:"robot"`    // the process that asks it; "" if none does now
-	Next     courant.Time `json:"next"`     // not asked before; empty if it may be asked now
-	Reason   string       `json:"reason"`   // of a longer wait
+	Robot    string       `json:"robot"`    // the process that fetches from it; "" if none does now
+	Next     courant.Time `json:"next"`     // no request before; empty if there is no wait
+	Reason   string       `json:"reason"`   // of the wait
 	Failures int          `json:"failures"` // in a row
 	Refusals int          `json:"refusals"` // answers of 403 in a row
-	Latency  string       `json:"latency"`  // smoothed, until the header of an answer
-	Pace     string       `json:"pace"`     // between two requests, if its limits (429) have taught one
+	Latency  string       `json:"latency"`  // smoothed, from the request to the header of its answer
+	Pace     string       `json:"pace"`     // between two requests, learned from its rate limits (429); 0s for none
 	// CrawlDelay is the time between two requests that its robots.txt asks for.
 	CrawlDelay string `json:"crawl_delay"`
 
-	// Domain is what all hosts of its registrable domain wait for.
+	// Domain is the wait that all hosts of its registrable domain share.
 	Domain *DomainWait `json:"domain,omitempty"`
 
 	Robots  HostRobots   `json:"robots"`
 	Queue   []HostQueue  `json:"queue"`
-	Sources []HostSource `json:"sources"` // up to 100, those asked last first
-	Again   []HostAgain  `json:"again"`   // addresses that failed and are asked for again, up to 20
+	Sources []HostSource `json:"sources"` // up to 100, those polled last first
+	Again   []HostAgain  `json:"again"`   // addresses that failed and are retried, up to 20
 }
 
-// HostAgain is an address that could not be had yet.
+// HostAgain is an address that failed and is retried.
 type HostAgain struct {
 	URL      string       `json:"url"`
 	Attempts int          `json:"attempts"`
@@ -54,14 +54,14 @@ type DomainWait struct {
 	Reason string       `json:"reason"`
 }
 
-// HostRobots is the robots.txt that holds.
+// HostRobots is the robots.txt in force.
 type HostRobots struct {
-	Status int          `json:"status"` // 200 rules, 404 nothing is forbidden, 503 nothing is allowed, 0 not known
-	Until  courant.Time `json:"until"`  // asked for again then
+	Status int          `json:"status"` // 200 rules, 404 everything is allowed, 503 nothing is allowed, 0 not fetched yet
+	Until  courant.Time `json:"until"`  // when it is fetched again
 	Text   string       `json:"text"`
 }
 
-// HostQueue is what waits, by its kind: polls, pictures, …
+// HostQueue counts waiting requests of one kind: polls, pictures, …
 type HostQueue struct {
 	Kind     string       `json:"kind"`
 	Priority int          `json:"priority"` // lower goes first
@@ -72,7 +72,7 @@ type HostQueue struct {
 // HostSource is the last answer to a source of the host.
 type HostSource struct {
 	Name     string       `json:"name"`
-	URL      string       `json:"url"` // that is asked, after a move
+	URL      string       `json:"url"` // that is polled, after a move
 	Checked  courant.Time `json:"checked"`
 	Status   int          `json:"status"`
 	Failures int          `json:"failures"`
@@ -80,7 +80,7 @@ type HostSource struct {
 	Due      courant.Time `json:"due"`
 }
 
-// hosts lists the hosts that are left alone for a while, those longest first.
+// hosts lists the hosts in back-off, those with the longest wait first.
 func (a *API) hosts(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	out := []Host{}
 	err := a.Store.Read(r.Context(), func(q store.Reader) error {
@@ -90,7 +90,7 @@ func (a *API) hosts(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 			a.settle(&h)
 			h.Robots.Text = ""
 			if domain, ok := strings.CutPrefix(h.Origin, "*."); ok && isAddress(domain) {
-				h.Origin = domain // all ports of it
+				h.Origin = domain // stands for all its ports
 			}
 			out = append(out, h)
 			return err
@@ -114,8 +114,8 @@ func (h *Host) scan(rows interface{ Scan(...any) error }) error {
 	return err
 }
 
-// settle completes what a row says of a host: a wait that is over is none, and one that
-// its robots.txt asks for has that for its reason.
+// settle completes a row: a wait that is over is removed, and one without a reason gets
+// its reason, the Crawl-delay or the pace.
 func (a *API) settle(h *Host) {
 	delay := time.Duration(0)
 	if a.CrawlDelay != nil && h.Robots.Text != "" {
@@ -133,15 +133,15 @@ func (a *API) settle(h *Host) {
 	}
 }
 
-// isAddress says whether a host is an IP address, which has no domain: its ports wait
-// together.
+// isAddress says whether a host is an IP address. It has no domain; its ports share
+// their waits.
 func isAddress(host string) bool {
 	_, err := netip.ParseAddr(host)
 	return err == nil
 }
 
-// host tells what is known of one host: of one origin where a scheme is given, of one
-// port where that is, else of all its origins.
+// host gives the state of one host: of one origin if a scheme is given, of one port if
+// that is given, else of all its origins.
 func (a *API) host(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	name := r.URL.Query().Get("host")
 	out, exact := []Host{}, strings.Contains(name, "://")
@@ -161,15 +161,15 @@ func (a *API) host(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 		return err
 	})
 	if err == nil && len(out) == 0 {
-		err = courant.Errorf(courant.NotFound, "nothing was ever asked of %q, and nothing waits for it", name)
+		err = courant.Errorf(courant.NotFound, "no request was ever sent to %q, and none is queued", name)
 	}
 	return http.StatusOK, out, err
 }
 
-// likeEscape takes their meaning in LIKE from characters that hosts may have.
+// likeEscape escapes the characters of a host that have a meaning in LIKE.
 var likeEscape = strings.NewReplacer("!", "!!", "_", "!_", "%", "!%")
 
-// originsOf are the origins that the name of a host stands for.
+// originsOf are the origins that a host, with or without scheme and port, stands for.
 func originsOf(q store.Reader, name string) (origins []string, err error) {
 	if isAddress(name) && strings.Contains(name, ":") {
 		name = "[" + name + "]"
@@ -181,7 +181,7 @@ func originsOf(q store.Reader, name string) (origins []string, err error) {
 	for _, g := range given {
 		canonical, bad := link.Canonical(g)
 		if bad != nil {
-			return nil, courant.Errorf(courant.Invalid, "host: %q is no host: write example.org or https://example.org", name)
+			return nil, courant.Errorf(courant.Invalid, "host must be a host or an origin, such as example.org or https://example.org, not %q", name)
 		}
 		origin := link.Origin(canonical)
 		if len(given) == 1 || hasPort(name) {
@@ -201,13 +201,13 @@ func originsOf(q store.Reader, name string) (origins []string, err error) {
 	return origins, nil
 }
 
-// hasPort says whether a host is written with a port.
+// hasPort says whether a host has a port.
 func hasPort(host string) bool {
 	host, _, _ = strings.Cut(host, "/")
 	return strings.LastIndexByte(host, ':') > strings.LastIndexByte(host, ']')
 }
 
-// readHost reads what is known of an origin, and says whether that is anything.
+// readHost reads what is known about an origin; known is false if that is nothing.
 func (a *API) readHost(q store.Reader, h *Host) (known bool, err error) {
 	origin, domain, now := h.Origin, link.Domain(link.Host(h.Origin)), a.Store.Now()
 	err = h.scan(q.Row(readHost, origin))
@@ -232,8 +232,8 @@ func (a *API) readHost(q store.Reader, h *Host) (known bool, err error) {
 	return known || len(h.Queue)+len(h.Sources) > 0, nil
 }
 
-// readWork reads what waits for the host, and its last answers.
-func (h *Host) readWork(q store.Reader, origin string, part int) error {
+// readWork reads the queue of the host and its last answers.
+func (h *Host) readWork(q store.Reader, origin string, partition int) error {
 	err := q.Rows(func(rows store.Rows) error {
 		var k HostQueue
 		var oldest int64
@@ -241,7 +241,7 @@ func (h *Host) readWork(q store.Reader, origin string, part int) error {
 		k.Oldest.Time = store.Time(oldest)
 		h.Queue = append(h.Queue, k)
 		return err
-	}, readQueue, origin, part)
+	}, readQueue, origin, partition)
 	if err != nil {
 		return err
 	}
@@ -266,5 +266,5 @@ func (h *Host) readWork(q store.Reader, origin string, part int) error {
 		f.Due.Time = store.Time(due)
 		h.Again = append(h.Again, f)
 		return err
-	}, failedOfHost, origin, part)
+	}, failedOfHost, origin, partition)
 }

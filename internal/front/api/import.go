@@ -17,20 +17,20 @@ var (
 	importDigest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// importFile takes a file as if the source had been asked for it: the body, as it
-// is. Parameters: name of the source, made if there is none; digest, the SHA-256
-// of the body in hexadecimal; absence, of a new source. A body that the source
-// gave last is not read.
+// importFile takes the request body as if it had been fetched from the source.
+// Parameters: name of the source, which is created if there is none; digest, the
+// SHA-256 of the body in hexadecimal; absence, of a new source. A body equal to the
+// source's last one is not read again.
 func (a *API) importFile(w http.ResponseWriter, r *http.Request, who courant.Visitor) (int, any, error) {
 	q := r.URL.Query()
 	name, digest, absence := q.Get("name"), q.Get("digest"), courant.Absence(q.Get("absence"))
 	switch {
 	case !importName.MatchString(name):
-		return 0, nil, courant.Errorf(courant.Invalid, "name: %q is no name of a source: up to 100 letters, digits, dots and dashes", name)
+		return 0, nil, courant.Errorf(courant.Invalid, "name: %q is not a valid source name: use up to 100 letters, digits, dots and dashes", name)
 	case !importDigest.MatchString(digest):
-		return 0, nil, courant.Errorf(courant.Invalid, "digest: the SHA-256 of the file in hexadecimal is needed")
+		return 0, nil, courant.Errorf(courant.Invalid, "digest must be the SHA-256 of the file, 64 lower-case hexadecimal digits")
 	case absence != courant.AbsenceWithdraws && absence != courant.AbsenceKept:
-		return 0, nil, courant.Errorf(courant.Invalid, "absence is %q; write kept, or leave it out", absence)
+		return 0, nil, courant.Errorf(courant.Invalid, "absence must be kept or empty, not %q", absence)
 	}
 	sum, err := hex.DecodeString(digest)
 	if err != nil {
@@ -50,12 +50,12 @@ func (a *API) importFile(w http.ResponseWriter, r *http.Request, who courant.Vis
 // Progress is how far the reading of a source's newest download is.
 type Progress struct {
 	Reading int  `json:"reading"` // offers read so far of a catalogue
-	Read    bool `json:"read"`    // all of it has been read
-	Items   int  `json:"items"`   // in it, if it has been read
-	Waiting int  `json:"waiting"` // what pages has to do; not documents that wait for their pictures
+	Read    bool `json:"read"`    // it has been read completely
+	Items   int  `json:"items"`   // in it, once it has been read
+	Waiting int  `json:"waiting"` // documents and batches that wait for the stage pages, not for pictures
 }
 
-// progress says how far the reading of a source is. Asking often costs little.
+// progress says how far the reading of a source is. It is cheap enough to poll.
 func (a *API) progress(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	var p Progress
 	err := a.Store.Read(r.Context(), func(q store.Reader) error {

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// mostObject bounds a body that holds one small object, in bytes.
+// mostObject is the largest body for one small object, in bytes.
 const mostObject = 1 << 16
 
-var errNoBody = errors.New("there is no body")
+var errNoBody = errors.New("the body is empty")
 
-// readObject reads a body that is one JSON object and has no keys that out lacks. Its
-// errors are for people; errNoBody is that of a body that is empty.
+// readObject reads a body that is one JSON object without unknown keys into out. Its
+// errors are meant for people; an empty body is errNoBody.
 func readObject(body io.Reader, out any) error {
 	text, err := io.ReadAll(io.LimitReader(body, mostObject+1))
 	switch {
@@ -25,7 +25,7 @@ func readObject(body io.Reader, out any) error {
 	case len(strings.TrimSpace(string(text))) == 0:
 		return errNoBody
 	case strings.TrimSpace(string(text))[0] != '{' || !json.Valid(text):
-		return errors.New("the body is no JSON object")
+		return errors.New("the body must be one JSON object")
 	}
 	d := json.NewDecoder(strings.NewReader(string(text)))
 	d.DisallowUnknownFields()
@@ -35,7 +35,7 @@ func readObject(body io.Reader, out any) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &kind):
-		return fmt.Errorf("%s: a JSON %s does not fit", kind.Field, kind.Value)
+		return fmt.Errorf("%s: unexpected JSON %s", kind.Field, kind.Value)
 	}
-	return errors.New(strings.Replace(strings.TrimPrefix(err.Error(), "json: "), "unknown field", "there is no key", 1))
+	return errors.New(strings.Replace(strings.TrimPrefix(err.Error(), "json: "), "unknown field", "unknown key", 1))
 }

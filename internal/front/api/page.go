@@ -17,12 +17,12 @@ import (
 	"github.com/courant-platform/courant/internal/table"
 )
 
-// Page is a page as developers get it.
+// Page is a page in the API.
 type Page struct {
 	ID          int64            `json:"id,string"`
 	URL         string           `json:"url"`
 	Source      string           `json:"source"`
-	Sources     []string         `json:"sources"`    // all that have it
+	Sources     []string         `json:"sources"`    // all sources that have it
 	Duplicates  []string         `json:"duplicates"` // addresses of pages with nearly the same text
 	Title       string           `json:"title"`
 	Text        string           `json:"text"`
@@ -40,7 +40,7 @@ type Page struct {
 	Offer       *courant.Offer   `json:"offer,omitempty"`
 }
 
-// Image is a picture of a page that is here.
+// Image is a stored picture of a page.
 type Image struct {
 	SourceURL   string    `json:"source_url"`
 	URL         string    `json:"url"`
@@ -84,12 +84,12 @@ func (a *API) page(w http.ResponseWriter, r *http.Request) (int, any, error) {
 	return http.StatusOK, p, err
 }
 
-// read fills in what pages says.
+// read fills in the columns of pages, and the names and addresses that go with it.
 func (p *Page) read(q store.Reader, key []byte) (withdrawn bool, err error) {
-	var published, updated, fetched, stored, twin int64
+	var published, updated, fetched, stored, original int64
 	var hash []byte
 	err = q.Row(readPage, key).Scan(&p.ID, &p.URL, &p.Source, &p.Title, &p.Language, &published, &updated, &fetched, &stored,
-		&p.Revision, &hash, &withdrawn, &twin)
+		&p.Revision, &hash, &withdrawn, &original)
 	if err != nil {
 		return false, err
 	}
@@ -100,11 +100,11 @@ func (p *Page) read(q store.Reader, key []byte) (withdrawn bool, err error) {
 	if p.Sources, err = texts(q, readSourcesOf, key); err != nil {
 		return withdrawn, err
 	}
-	p.Duplicates, err = texts(q, readTwins, cmp.Or(twin, p.ID), p.ID)
+	p.Duplicates, err = texts(q, readDuplicates, cmp.Or(original, p.ID), p.ID)
 	return withdrawn, err
 }
 
-// texts is the one column of a query.
+// texts reads the only column of a query.
 func texts(q store.Reader, query string, args ...any) ([]string, error) {
 	out := []string{}
 	err := q.Rows(func(rows store.Rows) error {
@@ -148,7 +148,7 @@ func (p *Page) readBody(q store.Reader) error {
 	return nil
 }
 
-// readImage adds a picture if it is here.
+// readImage adds a picture if it is stored.
 func (p *Page) readImage(q store.Reader, url, alt string) error {
 	canonical, err := link.Canonical(url)
 	if err != nil {
@@ -187,8 +187,8 @@ type Listed struct {
 	Revision    int          `json:"revision"`
 }
 
-// Listing is one stretch of pages, newest first. Next is the cursor of the one
-// that follows, "" at the end.
+// Listing is one batch of pages, newest first. Next is the cursor of the next batch,
+// "" at the end.
 type Listing struct {
 	Pages []Listed `json:"pages"`
 	Next  string   `json:"next"`
@@ -204,7 +204,7 @@ func (a *API) pages(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	var since time.Time
 	if s := q.Get("since"); s != "" {
 		if since, err = time.Parse(time.RFC3339, s); err != nil {
-			return 0, nil, courant.Errorf(courant.Invalid, "since: %q is not a time as RFC 3339 writes it", s)
+			return 0, nil, courant.Errorf(courant.Invalid, "since must be an RFC 3339 time, such as 2026-01-02T15:04:05Z, not %q", s)
 		}
 	}
 	out := Listing{Pages: []Listed{}}
@@ -226,7 +226,8 @@ func (a *API) pages(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	return http.StatusOK, out, err
 }
 
-// listQuery is the statement for the narrower of the two filters.
+// listQuery is the statement for a filter by source, else by host. If both are given,
+// host is ignored.
 func listQuery(source, host string) (string, []any) {
 	switch {
 	case source != "":
@@ -241,12 +242,12 @@ func bounds(limit, cursor string) (n int, before int64, err error) {
 	n, before = 50, 1<<63-1
 	if limit != "" {
 		if n, err = strconv.Atoi(limit); err != nil || n < 1 || n > 1000 {
-			return 0, 0, courant.Errorf(courant.Invalid, "limit: %q is not a number from 1 to 1000", limit)
+			return 0, 0, courant.Errorf(courant.Invalid, "limit must be from 1 to 1000, not %q", limit)
 		}
 	}
 	if cursor != "" {
 		if before, err = strconv.ParseInt(cursor, 10, 64); err != nil {
-			return 0, 0, courant.Errorf(courant.Invalid, "cursor: %q is none of ours", cursor)
+			return 0, 0, courant.Errorf(courant.Invalid, "cursor must be the next of an earlier answer, not %q", cursor)
 		}
 	}
 	return n, before, nil

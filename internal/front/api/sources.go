@@ -11,7 +11,7 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// Bounds of one request that adds sources.
+// Limits of one request that adds sources.
 const (
 	maxBody     = 16 << 20
 	mostSources = 10_000
@@ -21,7 +21,7 @@ const (
 func (a *API) addSources(w http.ResponseWriter, r *http.Request, who courant.Visitor) (int, any, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		return 0, nil, courant.Errorf(courant.Invalid, "the request is larger than %d bytes or was cut off", maxBody)
+		return 0, nil, courant.Errorf(courant.Invalid, "the body is larger than %d bytes or was cut off", maxBody)
 	}
 	if strings.HasPrefix(strings.TrimSpace(string(body)), "[") {
 		var many []desk.NewSource
@@ -29,7 +29,7 @@ func (a *API) addSources(w http.ResponseWriter, r *http.Request, who courant.Vis
 			return 0, nil, courant.Errorf(courant.Invalid, "the array of sources: %w", err)
 		}
 		if len(many) > mostSources {
-			return 0, nil, courant.Errorf(courant.Invalid, "%d sources at once; send %d at most in one request", len(many), mostSources)
+			return 0, nil, courant.Errorf(courant.Invalid, "too many sources: %d in one request, at most %d are allowed", len(many), mostSources)
 		}
 		added, err := a.Desk.Add(r.Context(), who, many)
 		return http.StatusOK, added, err
@@ -50,7 +50,7 @@ func (a *API) addSources(w http.ResponseWriter, r *http.Request, who courant.Vis
 	return http.StatusCreated, added[0], nil
 }
 
-// askSource has a source asked now.
+// askSource makes a source due now.
 func (a *API) askSource(_ http.ResponseWriter, r *http.Request, who courant.Visitor) (int, any, error) {
 	s, err := a.Desk.Ask(r.Context(), who, r.PathValue("name"))
 	return http.StatusOK, s, err

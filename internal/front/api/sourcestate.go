@@ -11,14 +11,14 @@ import (
 	"github.com/courant-platform/courant/internal/table"
 )
 
-// SourceState is a source with what was learnt about it.
+// SourceState is a source with what the platform has learned about it.
 type SourceState struct {
 	courant.Source
 	Due      courant.Time    `json:"due"`
 	Interval string          `json:"interval"`
 	Why      string          `json:"why"`            // the reason of the interval
-	Asks     string          `json:"asks,omitempty"` // the address that is asked since the source has moved
-	Gone     courant.Time    `json:"gone"`           // since when the server says that it is gone, and it is not asked
+	Asks     string          `json:"asks,omitempty"` // the address that is polled, if the source has moved
+	Gone     courant.Time    `json:"gone"`           // since when the server has answered that it is gone; it is not polled any more
 	Checked  courant.Time    `json:"checked"`
 	Changed  courant.Time    `json:"changed"`
 	Status   int             `json:"status"`
@@ -27,21 +27,21 @@ type SourceState struct {
 	Items    int             `json:"items"`
 	Reading  int             `json:"reading"` // offers read so far of a catalogue that is being read
 	Pages    int             `json:"pages"`
-	Waiting  int             `json:"waiting"` // documents and batches on their way to pages
+	Waiting  int             `json:"waiting"` // documents and batches that are not live yet
 	ETag     string          `json:"etag"`
 	Modified string          `json:"modified"`
 	Report   json.RawMessage `json:"report"`
 	Read     bool            `json:"read"`          // the newest download has been read
-	Hub      *HubState       `json:"hub,omitempty"` // of one source, where it has one
-	// Wait is there where the source is not asked when it is due.
+	Hub      *HubState       `json:"hub,omitempty"` // only in the answer for one source
+	// Wait is set if the source is not polled when it is due.
 	Wait *SourceWait `json:"wait,omitempty"`
 
-	asking  bool   // it is to be asked, and has not answered
-	reading bool   // a download of it is being read
-	part    int    // of its host
-	led     string // where redirects lead in this ask, if to another robot's host
-	moved   string // where permanent ones lead
-	final   string // where redirects led the newest download
+	asking    bool   // a poll is queued or under way
+	reading   bool   // a download of it is being read
+	partition int    // of its host
+	redirect  string // target of redirects in the current poll, if its host belongs to another robot
+	moved     string // target of permanent redirects
+	final     string // address of the newest download, after redirects
 }
 
 // HubState is the subscription to the hub that a feed names.
@@ -51,11 +51,11 @@ type HubState struct {
 	State     string       `json:"state"`     // wanted, pending, active, denied
 	Until     courant.Time `json:"until"`     // the end of the lease
 	Pinged    courant.Time `json:"pinged"`    // the newest ping
-	Announces bool         `json:"announces"` // it tells the news, so that the source is polled rarely
+	Announces bool         `json:"announces"` // it pushes news reliably, so the source is polled rarely
 	Problem   string       `json:"problem"`
 }
 
-// sources lists all, in the order of their names.
+// sources lists all sources by name.
 func (a *API) sources(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	out := []SourceState{}
 	err := a.Store.Read(r.Context(), func(q store.Reader) error {
@@ -77,7 +77,7 @@ func (a *API) sources(_ http.ResponseWriter, r *http.Request) (int, any, error) 
 	return http.StatusOK, out, err
 }
 
-// onlyError is what a list of sources says of a download that cannot be read.
+// onlyError reduces a report to its error, for the list of sources; nil if it has none.
 func onlyError(report json.RawMessage) json.RawMessage {
 	var r struct {
 		Error string `json:"error"`
@@ -92,7 +92,7 @@ func onlyError(report json.RawMessage) json.RawMessage {
 	return text
 }
 
-// source gives one, by its name or its address.
+// source gives one source, by name or address.
 func (a *API) source(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	var s SourceState
 	err := a.Store.Read(r.Context(), func(q store.Reader) error {
@@ -135,7 +135,7 @@ func (s *SourceState) scan(rows interface{ Scan(...any) error }) error {
 	var report string
 	err := rows.Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &s.Robots, &s.Absence, &added, &s.Asks, &gone, &s.Why, &due, &interval, &checked, &read, &came, &changed,
 		&s.Status, &s.Failures, &s.Problem, &s.Items, &s.Reading, &s.ETag, &s.Modified, &report, &s.Read,
-		&s.asking, &s.reading, &s.part, &s.led, &s.moved, &s.final)
+		&s.asking, &s.reading, &s.partition, &s.redirect, &s.moved, &s.final)
 	s.Added = store.Time(added)
 	if due == table.Never {
 		due = 0
@@ -146,7 +146,7 @@ func (s *SourceState) scan(rows interface{ Scan(...any) error }) error {
 	s.Due.Time, s.Checked.Time, s.Changed.Time = store.Time(due), store.Time(max(checked, read, came)), store.Time(changed)
 	s.Interval = (time.Duration(interval) * time.Millisecond).String()
 	if s.Kind == courant.KindFile && s.Read {
-		s.Status = http.StatusOK // it was handed over, and nobody asked for it
+		s.Status = http.StatusOK // it was imported: there was no HTTP answer
 	}
 	if report != "" {
 		s.Report = json.RawMessage(report)

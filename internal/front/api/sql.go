@@ -6,7 +6,7 @@ const (
 		FROM pages p LEFT JOIN sources s ON s.id = p.source WHERE p.url = $1`
 	readSourcesOf = `SELECT s.name FROM items i JOIN sources s ON s.id = i.source WHERE i.url = $1 AND NOT i.withdrawn AND NOT i.offer
 		UNION SELECT s.name FROM pages p JOIN sources s ON s.id = p.source WHERE p.url = $1 ORDER BY 1`
-	readTwins = `SELECT address FROM pages WHERE duplicate_of = $1 AND duplicate_of <> 0 AND id <> $2 AND NOT withdrawn
+	readDuplicates = `SELECT address FROM pages WHERE duplicate_of = $1 AND duplicate_of <> 0 AND id <> $2 AND NOT withdrawn
 		UNION ALL SELECT address FROM pages WHERE id = $1 AND id <> $2 AND NOT withdrawn LIMIT 100`
 
 	listed = `SELECT p.id, p.address, COALESCE(s.name, ''), p.title, p.language, p.published, p.stored, p.revision
@@ -41,16 +41,16 @@ const (
 	hostColumns  = `SELECT origin, robots, robots_status, robots_until, allowed, failures, refusals, reason, latency, pace FROM hosts WHERE `
 	readHost     = hostColumns + `origin = $1`
 	waitingHosts = hostColumns + `allowed > $1 AND reason <> '' ORDER BY allowed DESC LIMIT 1000`
-	// Hosts whose sources are not asked now, for the list of all sources.
+	// Hosts that get no requests now, for the list of all sources.
 	restingHosts = `SELECT origin, CASE WHEN allowed > $1 THEN robots END, robots_status, robots_until, allowed, failures, refusals, reason, latency, pace
 		FROM hosts WHERE allowed > $1 OR robots_status = 503 AND robots_until > $1`
 	// Origins of a host on any port.
 	originsOfHost = `SELECT origin FROM hosts WHERE origin = $1 OR origin LIKE $2 ESCAPE '!'
 		UNION SELECT origin FROM answers WHERE origin = $1 OR origin LIKE $2 ESCAPE '!'
 		UNION SELECT origin FROM fetches WHERE partition = $3 AND answered = 0 AND (origin = $1 OR origin LIKE $2 ESCAPE '!') ORDER BY 1 LIMIT 100`
-	robotParts = `SELECT name FROM leases WHERE name LIKE 'robot/%' AND until >= $1`
-	readRobot  = `SELECT owner FROM leases WHERE name = $1 AND until >= $2`
-	readQueue  = `SELECT kind, priority, COUNT(*), MIN(wanted) FROM fetches WHERE partition = $2 AND origin = $1 AND answered = 0 GROUP BY kind, priority
+	robotLeases = `SELECT name FROM leases WHERE name LIKE 'robot/%' AND until >= $1`
+	readRobot   = `SELECT owner FROM leases WHERE name = $1 AND until >= $2`
+	readQueue   = `SELECT kind, priority, COUNT(*), MIN(wanted) FROM fetches WHERE partition = $2 AND origin = $1 AND answered = 0 GROUP BY kind, priority
 		UNION ALL SELECT 'poll', 0, COUNT(*), MIN(asked) FROM answers a WHERE origin = $1 AND asked > answered
 			AND NOT EXISTS (SELECT 1 FROM pending w WHERE w.source = a.source) HAVING COUNT(*) > 0
 		ORDER BY 2, 1`

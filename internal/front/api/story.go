@@ -22,7 +22,7 @@ type Story struct {
 	Steps   []courant.Step `json:"steps"`
 }
 
-// story tells what happened to the document of an address, in order of time.
+// story lists what happened to the document of an address, in order of time.
 func (a *API) story(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	address, err := link.Canonical(web.Param(r, "url"))
 	if err != nil {
@@ -32,7 +32,7 @@ func (a *API) story(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	s := Story{URL: address, State: "unknown", Sources: []string{}, Steps: []courant.Step{}}
 	err = a.Store.Read(r.Context(), func(q store.Reader) error { return s.read(q, key[:]) })
 	if err == nil && len(s.Steps) == 0 {
-		err = courant.Errorf(courant.NotFound, "nothing is known of %s", address)
+		err = courant.Errorf(courant.NotFound, "nothing is known about %s", address)
 	}
 	return http.StatusOK, s, err
 }
@@ -76,7 +76,7 @@ func (s *Story) read(q store.Reader, key []byte) error {
 	}, readWaiting, key)
 }
 
-// begin adds the first chapter of a page that came in a batch, which its id tells.
+// begin adds the first step of a page that came in a batch: its time is in the id.
 func (s *Story) begin(id int64) {
 	const first = "revision 1"
 	if id == 0 || slices.ContainsFunc(s.Steps, func(step courant.Step) bool { return step.Note == first }) {
@@ -85,7 +85,7 @@ func (s *Story) begin(id int64) {
 	s.Steps = append([]courant.Step{{At: courant.PageTime(id), Step: "kept", Note: first + ", in a batch"}}, s.Steps...)
 }
 
-// add reads the lines of a trace.
+// add adds the steps of a trace, one JSON object per line.
 func (s *Story) add(trace string) {
 	for line := range strings.Lines(trace) {
 		var step courant.Step

@@ -19,14 +19,14 @@ import (
 	"github.com/courant-platform/courant/internal/table"
 )
 
-// Subscription is a durable name under which a service gets downloads. Who reads
-// under the same name shares its position.
+// Subscription is a durable name under which a service gets downloads. Clients that
+// use the same name share its position.
 type Subscription struct {
 	Name  string       `json:"name"`
 	Kinds []string     `json:"kinds"` // feed, catalog, picture
-	After int64        `json:"after"` // the newest number that was acknowledged
+	After int64        `json:"after"` // the highest acknowledged number
 	Added courant.Time `json:"added"`
-	Seen  courant.Time `json:"seen"` // when it asked or acknowledged last
+	Seen  courant.Time `json:"seen"` // when it last asked or acknowledged
 	Lag   int          `json:"lag"`  // downloads that wait for it
 	Lost  int64        `json:"lost"` // downloads that were deleted before it acknowledged them
 }
@@ -43,12 +43,12 @@ type Download struct {
 	FetchedAt courant.Time `json:"fetched_at"`
 }
 
-// Lost is the answer to who has not acknowledged downloads before their bodies were
-// deleted.
+// Lost is the answer to a client that did not acknowledge downloads before their
+// bodies were deleted.
 type Lost struct {
 	web.Problem
 	Lost int64 `json:"lost"` // how many
-	Next int64 `json:"next"` // to go on, acknowledge this one with as many lost
+	Next int64 `json:"next"` // to continue, acknowledge this number and how many were lost
 }
 
 var (
@@ -65,12 +65,12 @@ func (a *API) registerSubscriptions(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/downloads/{number}/body", a.Admit(web.Plain(http.HandlerFunc(a.downloadBody))))
 }
 
-// subscribe makes a subscription, which begins with what comes from now on, or changes
-// the kinds of one.
+// subscribe creates a subscription, which begins with the next download, or changes
+// the kinds of an existing one.
 func (a *API) subscribe(_ http.ResponseWriter, r *http.Request, who courant.Visitor) (int, any, error) {
 	name := r.PathValue("name")
 	if !subscriptionName.MatchString(name) {
-		return 0, nil, courant.Errorf(courant.Invalid, "a subscription is named by up to 64 small letters, digits, dots, dashes and underscores, not %q", name)
+		return 0, nil, courant.Errorf(courant.Invalid, "the name of a subscription must be up to 64 lower-case letters, digits, dots, dashes and underscores, not %q", name)
 	}
 	chosen, err := kindsOf(r)
 	if err != nil {
@@ -83,25 +83,25 @@ func (a *API) subscribe(_ http.ResponseWriter, r *http.Request, who courant.Visi
 	return http.StatusOK, s, err
 }
 
-// kindsOf are the kinds that a request names, each once; feeds if it says nothing of them.
+// kindsOf are the kinds that a request names, without duplicates; feeds if it names none.
 func kindsOf(r *http.Request) ([]string, error) {
-	const write = `; write {"kinds":["feed"]}`
+	const example = `; send {"kinds":["feed"]}`
 	var asked struct {
 		Kinds *[]string `json:"kinds"`
 	}
 	if err := readObject(r.Body, &asked); err != nil && !errors.Is(err, errNoBody) {
-		return nil, courant.Errorf(courant.Invalid, "the subscription: %w%s", err, write)
+		return nil, courant.Errorf(courant.Invalid, "subscription: %w%s", err, example)
 	}
 	if asked.Kinds == nil {
 		return kinds[:1], nil
 	}
 	if len(*asked.Kinds) == 0 {
-		return nil, courant.Errorf(courant.Invalid, "a subscription to no kind of download gets nothing%s, or leave kinds out", write)
+		return nil, courant.Errorf(courant.Invalid, "kinds must not be empty%s, or leave kinds out", example)
 	}
 	var chosen []string
 	for _, k := range *asked.Kinds {
 		if !slices.Contains(kinds, k) {
-			return nil, courant.Errorf(courant.Invalid, "there are no downloads of kind %q: write %s", k, strings.Join(kinds, ", "))
+			return nil, courant.Errorf(courant.Invalid, "kinds must be among %s, not %q", strings.Join(kinds, ", "), k)
 		}
 		if !slices.Contains(chosen, k) {
 			chosen = append(chosen, k)
@@ -121,7 +121,7 @@ func (a *API) subscription(ctx context.Context, name string) (s Subscription, er
 func subscription(q store.Reader, name string) (s Subscription, err error) {
 	err = s.scan(q.Row(readSubscription, name))
 	if store.NoRow(err) {
-		err = courant.Errorf(courant.NotFound, "there is no subscription %q: PUT /api/v1/subscriptions/%s makes one", name, name)
+		err = courant.Errorf(courant.NotFound, "there is no subscription %q; create it with PUT /api/v1/subscriptions/%s", name, name)
 	}
 	return s, err
 }
@@ -155,8 +155,8 @@ func (a *API) unsubscribe(_ http.ResponseWriter, r *http.Request, who courant.Vi
 	return http.StatusOK, s, a.Desk.Unsubscribe(r.Context(), who, s.Name)
 }
 
-// downloads gives what comes after the acknowledged number, at once or when there is
-// something.
+// downloads lists the downloads after the acknowledged number. With wait, it waits
+// until there are some.
 func (a *API) downloads(w http.ResponseWriter, r *http.Request) (int, any, error) {
 	q := r.URL.Query()
 	limit, _, err := bounds(q.Get("limit"), "")
@@ -166,10 +166,10 @@ func (a *API) downloads(w http.ResponseWriter, r *http.Request) (int, any, error
 	wait := time.Duration(0)
 	if text := q.Get("wait"); text != "" {
 		if wait, err = waitOf(text); err != nil {
-			return 0, nil, courant.Errorf(courant.Invalid, "wait: %q is no time from 0 to %s, such as 30s", text, longestWait)
+			return 0, nil, courant.Errorf(courant.Invalid, "wait must be a duration from 0 to %s, such as 30s, not %q", longestWait, text)
 		}
 		if a.waiting.Add(1) > mostWaiting {
-			err = courant.Errorf(courant.Busy, "%d clients wait already", mostWaiting)
+			err = courant.Errorf(courant.Busy, "%d clients are waiting already", mostWaiting)
 		}
 		defer a.waiting.Add(-1)
 	}
@@ -196,7 +196,7 @@ func (a *API) downloads(w http.ResponseWriter, r *http.Request) (int, any, error
 type lostError struct{ lost, next int64 }
 
 func (l *lostError) Error() string {
-	return fmt.Sprintf("%d downloads were deleted before they were acknowledged, for bodies are kept for robot.keep_bodies and up to robot.keep_bodies_size; to go on acknowledge {\"number\":%d,\"lost\":%d}", l.lost, l.next, l.lost)
+	return fmt.Sprintf("%d downloads were deleted before they were acknowledged (limits: robot.keep_bodies and robot.keep_bodies_size); to continue, acknowledge {\"number\":%d,\"lost\":%d}", l.lost, l.next, l.lost)
 }
 
 func (l *lostError) answer() Lost {
@@ -231,10 +231,10 @@ func (a *API) nextDownloads(ctx context.Context, name string, limit int) (out []
 	return out, err
 }
 
-// acknowledgement is what a subscriber says that it has done.
+// acknowledgement is what a subscriber has handled.
 type acknowledgement struct {
 	Number *int64 `json:"number"`
-	Lost   int64  `json:"lost"` // that it was told of
+	Lost   int64  `json:"lost"` // downloads that it knows to be lost
 }
 
 func acknowledgementOf(r *http.Request) (k acknowledgement, err error) {
@@ -242,19 +242,19 @@ func acknowledgementOf(r *http.Request) (k acknowledgement, err error) {
 	switch {
 	case err != nil:
 	case k.Number == nil:
-		err = errors.New("the number of the newest download that is done is missing")
+		err = errors.New("number is missing: the number of the newest download that was handled")
 	case *k.Number < 0:
-		err = fmt.Errorf("number: %d is less than 0", *k.Number)
+		err = fmt.Errorf("number must be at least 0, not %d", *k.Number)
 	case k.Lost < 0:
-		err = fmt.Errorf("lost: %d is less than 0", k.Lost)
+		err = fmt.Errorf("lost must be at least 0, not %d", k.Lost)
 	}
 	if err != nil {
-		err = courant.Errorf(courant.Invalid, `the acknowledgement: %w; write {"number":5}`, err)
+		err = courant.Errorf(courant.Invalid, `acknowledgement: %w; send {"number":5}`, err)
 	}
 	return k, err
 }
 
-// acknowledge moves the position of a subscription on.
+// acknowledge advances the position of a subscription.
 func (a *API) acknowledge(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	done, err := acknowledgementOf(r)
 	if err != nil {
@@ -281,12 +281,13 @@ func (a *API) acknowledge(_ http.ResponseWriter, r *http.Request) (int, any, err
 	return http.StatusOK, s, err
 }
 
-// downloadBody gives the bytes that parse reads. They are whatever a host sent.
+// downloadBody serves the bytes that parse reads, which are untrusted: whatever the
+// host sent.
 func (a *API) downloadBody(w http.ResponseWriter, r *http.Request) {
 	number, err := strconv.ParseInt(r.PathValue("number"), 10, 64)
 	var key, kind string
 	if err != nil || number <= 0 {
-		err = courant.Errorf(courant.Invalid, "%q is no number of a download", r.PathValue("number"))
+		err = courant.Errorf(courant.Invalid, "the number of a download must be a positive whole number, not %q", r.PathValue("number"))
 	} else {
 		err = a.Store.Read(r.Context(), func(q store.Reader) error { return q.Row(bodyOfDownload, number).Scan(&key, &kind) })
 	}
@@ -295,7 +296,7 @@ func (a *API) downloadBody(w http.ResponseWriter, r *http.Request) {
 		f, err = a.Blobs.OpenCached(r.Context(), key)
 	}
 	if store.NoRow(err) || blob.Missing(err) {
-		err = courant.Errorf(courant.NotFound, "there is no download %d, or it is not kept any more", number)
+		err = courant.Errorf(courant.NotFound, "there is no download %d, or it is no longer kept", number)
 	}
 	if err != nil {
 		web.Fail(w, r, a.Log, err)
@@ -309,5 +310,5 @@ func (a *API) downloadBody(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Disposition", "attachment")
 	h.Set("Content-Length", strconv.FormatInt(f.Info().Size, 10))
-	io.Copy(w, f) // the client may have gone
+	io.Copy(w, f) // an error means that the client has disconnected
 }

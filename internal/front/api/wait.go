@@ -9,20 +9,20 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// SourceWait is why a source is not asked when it is due.
+// SourceWait is why a source is not polled when it is due.
 type SourceWait struct {
-	Next   courant.Time `json:"next"` // asked then at the earliest; empty for as soon as may be
+	Next   courant.Time `json:"next"` // the earliest time of the poll; empty for as soon as possible
 	Reason string       `json:"reason"`
 }
 
-// waits tells of sources what they wait for.
+// waits tells what sources wait for.
 type waits struct {
 	now   time.Time
-	host  func(origin string) (Host, error) // NotFound for one that nothing is known of
-	robot func(part int) (bool, error)      // one runs for the hosts of a part
+	host  func(origin string) (Host, error) // NotFound if nothing is known about the host
+	robot func(partition int) (bool, error) // whether a robot runs for a partition of hosts
 }
 
-// oneWait looks up what one source needs.
+// oneWait looks up what is needed for one source.
 func (a *API) oneWait(q store.Reader) *waits {
 	w := &waits{now: a.Store.Now()}
 	w.host = func(origin string) (h Host, err error) {
@@ -30,9 +30,9 @@ func (a *API) oneWait(q store.Reader) *waits {
 		a.settle(&h)
 		return h, err
 	}
-	w.robot = func(part int) (bool, error) {
+	w.robot = func(partition int) (bool, error) {
 		var owner string
-		err := q.Row(readRobot, fmt.Sprint("robot/", part), w.now.UnixMilli()).Scan(&owner)
+		err := q.Row(readRobot, fmt.Sprint("robot/", partition), w.now.UnixMilli()).Scan(&owner)
 		if store.NoRow(err) {
 			return false, nil
 		}
@@ -41,10 +41,10 @@ func (a *API) oneWait(q store.Reader) *waits {
 	return w
 }
 
-// allWaits reads at once what a list of sources needs.
+// allWaits reads what is needed for a list of sources, in two queries.
 func (a *API) allWaits(q store.Reader) (*waits, error) {
 	w := &waits{now: a.Store.Now()}
-	hosts, parts := map[string]Host{}, map[string]bool{}
+	hosts, held := map[string]Host{}, map[string]bool{}
 	err := q.Rows(func(rows store.Rows) error {
 		var h Host
 		err := h.scan(rows)
@@ -58,23 +58,23 @@ func (a *API) allWaits(q store.Reader) (*waits, error) {
 	w.host = func(origin string) (Host, error) {
 		h, ok := hosts[origin]
 		if !ok {
-			return h, courant.Errorf(courant.NotFound, "%s does not rest", origin)
+			return h, courant.Errorf(courant.NotFound, "%s is not in back-off", origin)
 		}
 		return h, nil
 	}
-	w.robot = func(part int) (bool, error) { return parts[fmt.Sprint("robot/", part)], nil }
+	w.robot = func(partition int) (bool, error) { return held[fmt.Sprint("robot/", partition)], nil }
 	return w, q.Rows(func(rows store.Rows) error {
 		var name string
 		err := rows.Scan(&name)
-		parts[name] = true
+		held[name] = true
 		return err
-	}, robotParts, w.now.UnixMilli())
+	}, robotLeases, w.now.UnixMilli())
 }
 
-// shortWait is a wait that is not worth telling: a pace.
+// shortWait is the longest wait that is not reported: the normal pace.
 const shortWait = 2 * time.Second
 
-// of says what a source waits for, nil for nothing beyond its interval.
+// of is what a source waits for; nil if only for its interval.
 func (w *waits) of(s *SourceState) (*SourceWait, error) {
 	due := s.Due.Time
 	if s.asking || due.Before(w.now) {
@@ -93,39 +93,39 @@ func (w *waits) of(s *SourceState) (*SourceWait, error) {
 	if due.After(w.now) {
 		return nil, nil
 	}
-	runs, err := w.robot(s.part)
+	runs, err := w.robot(s.partition)
 	switch {
 	case err != nil:
 		return nil, err
 	case !runs:
-		return &SourceWait{Reason: "no robot runs: courant run"}, nil
+		return &SourceWait{Reason: "no robot is running; start one with `courant run`"}, nil
 	case s.asking:
-		return &SourceWait{Reason: "it waits for its turn at " + link.Origin(s.asked()) + ", or at a host that it is redirected to"}, nil
+		return &SourceWait{Reason: "it is queued for " + link.Origin(s.asked()) + ", or for a host that it redirects to"}, nil
 	case s.Checked.IsZero():
-		return &SourceWait{Reason: "it was not asked yet, and is about to be"}, nil
+		return &SourceWait{Reason: "it has not been polled yet and is next"}, nil
 	}
 	return nil, nil
 }
 
-// longest is the longest wait of the hosts that the source's address and its redirects
-// lead to.
+// longest is the longest wait among the hosts of the source's address and of its
+// redirects.
 func (w *waits) longest(s *SourceState) (SourceWait, error) {
 	own := link.Origin(s.asked())
 	most, err := w.at(own, s.Robots)
-	for _, address := range []string{s.led, s.moved, s.final} {
+	for _, address := range []string{s.redirect, s.moved, s.final} {
 		origin := link.Origin(address)
 		if err != nil || origin == "" || origin == own {
 			continue
 		}
 		var there SourceWait
 		if there, err = w.at(origin, true); there.Next.After(most.Next.Time) {
-			most = SourceWait{Next: there.Next, Reason: "it is redirected to " + origin + ", and " + there.Reason}
+			most = SourceWait{Next: there.Next, Reason: "it redirects to " + origin + ", and " + there.Reason}
 		}
 	}
 	return most, err
 }
 
-// asked is the address that is asked.
+// asked is the address that is polled.
 func (s *SourceState) asked() string {
 	if s.Asks != "" {
 		return s.Asks
@@ -133,8 +133,8 @@ func (s *SourceState) asked() string {
 	return s.URL
 }
 
-// at is how long an origin is not asked: by its own wait, that of its domain, or for
-// lack of its robots.txt.
+// at is how long an origin gets no requests: because of its own wait, that of its
+// domain, or because its robots.txt is not available.
 func (w *waits) at(origin string, robots bool) (SourceWait, error) {
 	var most SourceWait
 	more := func(until courant.Time, reason string) {
@@ -146,19 +146,19 @@ func (w *waits) at(origin string, robots bool) (SourceWait, error) {
 	if err != nil && !store.NoRow(err) {
 		return most, err
 	}
-	more(h.Next, origin+" is left alone until then: "+h.Reason)
+	more(h.Next, origin+" is in back-off until then: "+h.Reason)
 	if robots && h.Robots.Status == 503 {
-		more(h.Robots.Until, "robots.txt of "+origin+" cannot be had, so that nothing may be fetched; it is asked for again then")
+		more(h.Robots.Until, "robots.txt of "+origin+" is not available, so nothing may be fetched; it is requested again then")
 	}
 	domain := link.Domain(link.Host(origin))
 	d, err := w.host("*." + domain)
 	if err != nil && !store.NoRow(err) {
 		return most, err
 	}
-	whom := "all hosts of " + domain + " are"
+	which := "all hosts of " + domain + " are"
 	if isAddress(domain) {
-		whom = domain + " is"
+		which = domain + " is"
 	}
-	more(d.Next, whom+" left alone until then: "+d.Reason)
+	more(d.Next, which+" in back-off until then: "+d.Reason)
 	return most, nil
 }

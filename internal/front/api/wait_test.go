@@ -57,7 +57,7 @@ func waitCases() map[string]waitCase {
 		"the host rests for a week": {func(w *world) {
 			w.exec(`UPDATE polls SET due = 1`)
 			w.rest("http://www.a.example", "the server answered 503", 7*24*time.Hour, "", 404, time.Hour, 1)
-		}, 7 * 24 * time.Hour, "http://www.a.example is left alone until then: the server answered 503"},
+		}, 7 * 24 * time.Hour, "http://www.a.example is in back-off until then: the server answered 503"},
 		"it is due long after the host's rest": {func(w *world) {
 			w.exec(asked)
 			w.exec(later)
@@ -68,24 +68,24 @@ func waitCases() map[string]waitCase {
 		}, 9 * time.Minute, "its robots.txt asks for 10m between two requests (Crawl-delay)"},
 		"robots.txt cannot be had": {func(w *world) {
 			w.rest("http://www.a.example", "", 0, "", 503, 8*time.Minute, 0)
-		}, 8 * time.Minute, "robots.txt of http://www.a.example cannot be had"},
+		}, 8 * time.Minute, "robots.txt of http://www.a.example is not available"},
 		"robots.txt cannot be had and does not count": {func(w *world) {
 			w.exec(`UPDATE sources SET robots = FALSE`)
 			w.rest("http://www.a.example", "", 0, "", 503, 8*time.Minute, 0)
 		}, 0, ""},
 		"the domain rests": {func(w *world) {
 			w.rest("*.a.example", "the server answered 429 (http://b.a.example)", time.Hour, "", 0, 0, 0)
-		}, time.Hour, "all hosts of a.example are left alone until then: the server answered 429"},
+		}, time.Hour, "all hosts of a.example are in back-off until then: the server answered 429"},
 		"where its redirect led last rests": {func(w *world) {
 			w.exec(`UPDATE readings SET url = 'http://cdn.example/feed'`)
 			w.rest("http://cdn.example", "the server answered 500", time.Hour, "", 0, 0, 2)
-		}, time.Hour, "it is redirected to http://cdn.example, and http://cdn.example is left alone until then: the server answered 500"},
+		}, time.Hour, "it redirects to http://cdn.example, and http://cdn.example is in back-off until then: the server answered 500"},
 		"where it has moved to rests": {func(w *world) {
 			w.exec(`UPDATE answers SET url = 'http://new.example:8080/feed'`)
 			w.rest("http://new.example:8080", "the server answered 500", time.Hour, "", 0, 0, 2)
-		}, time.Hour, "http://new.example:8080 is left alone"},
-		"it is to be asked, and others go first": {func(w *world) { w.exec(`UPDATE answers SET asked = 9`) }, 0, "it waits for its turn at http://www.a.example"},
-		"no robot runs":                          {func(w *world) { w.exec(`DELETE FROM leases`) }, 0, "no robot runs"},
+		}, time.Hour, "http://new.example:8080 is in back-off"},
+		"it is to be asked, and others go first": {func(w *world) { w.exec(`UPDATE answers SET asked = 9`) }, 0, "it is queued for http://www.a.example"},
+		"no robot runs":                          {func(w *world) { w.exec(`DELETE FROM leases`) }, 0, "no robot is running"},
 		"a download of it is being read": {func(w *world) {
 			w.exec(`INSERT INTO pending (source, as_of, fetched, blob, url, type, etag, modified, pushed, hubs, self) SELECT id, 5, 5, '', '', '', '', '', FALSE, '', '' FROM sources`)
 		}, 0, "being read"},
@@ -93,7 +93,7 @@ func waitCases() map[string]waitCase {
 			w.exec(`UPDATE answers SET gone_since = 5`)
 			w.rest("http://www.a.example", "the server answered 503", time.Hour, "", 404, time.Hour, 1)
 		}, 0, ""},
-		"it was never asked": {func(w *world) { w.exec(`UPDATE answers SET checked = 0`) }, 0, "it was not asked yet"},
+		"it was never asked": {func(w *world) { w.exec(`UPDATE answers SET checked = 0`) }, 0, "it has not been polled yet"},
 	}
 }
 

@@ -1,6 +1,6 @@
-// Package gate says who asks: it knows tokens and the administrator's password.
-// Requests that carry neither, and those that a page of another origin has a browser
-// make, do not get past it.
+// Package gate authenticates requests by token or by the administrator's password. It
+// rejects requests that carry neither, and those that a page of another origin makes a
+// browser send.
 package gate
 
 import (
@@ -18,11 +18,11 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// Gate lets visitors in.
+// Gate is the authentication of one process.
 type Gate struct {
 	Store *store.Store
 	Log   *slog.Logger
-	// Session is a token that is valid as long as this process runs.
+	// Session is a token that is valid while this process runs; "" for none.
 	Session string
 	// Password is the administrator's, for Basic authentication; "" for none.
 	Password string
@@ -34,16 +34,16 @@ const (
 	admin = "admin" // has the administrator's password
 )
 
-// crossOrigin knows requests that a page elsewhere has a browser make, which sends the
-// password along by itself.
+// crossOrigin detects requests that a page of another origin makes a browser send. The
+// browser would add the password by itself.
 var crossOrigin = http.NewCrossOriginProtection()
 
 // Admit lets requests through that carry a valid token or the administrator's
-// password, and do not come from a page elsewhere.
+// password and are not cross-origin.
 func (g *Gate) Admit(next web.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := crossOrigin.Check(r); err != nil {
-			web.FailWith(w, http.StatusForbidden, "a page of another origin may not ask for this")
+			web.FailWith(w, http.StatusForbidden, "cross-origin requests are not allowed")
 			return
 		}
 		who, err := g.Who(r)
@@ -66,7 +66,7 @@ func (g *Gate) Who(r *http.Request) (courant.Visitor, error) {
 	if _, password, basic := r.BasicAuth(); basic {
 		switch {
 		case g.Password == "":
-			return refused("there is no password, for http.admin_password is not set; " + needed)
+			return refused("http.admin_password is not set, so no password is accepted; " + needed)
 		case !same(password, g.Password):
 			return refused("the password is wrong")
 		}
@@ -79,7 +79,7 @@ func (g *Gate) Who(r *http.Request) (courant.Visitor, error) {
 	account, err := g.account(r.Context(), token)
 	switch {
 	case store.NoRow(err):
-		return refused("the token is wrong; the one that the first start showed is good, and what a running courant has left in its data folder")
+		return refused("the token is wrong; use the one shown at the first start, or the one that a running courant keeps in its data folder")
 	case err != nil:
 		return courant.Visitor{}, err
 	}
@@ -90,7 +90,7 @@ func refused(why string) (courant.Visitor, error) {
 	return courant.Visitor{}, courant.Errorf(courant.Forbidden, "%s", why)
 }
 
-// operator is an account as a visitor: all that there are may change everything.
+// operator is the visitor of an account. All accounts may change everything.
 func operator(account string) courant.Visitor {
 	return courant.Visitor{Account: account, Role: courant.RoleOperator}
 }
@@ -105,7 +105,7 @@ func (g *Gate) account(ctx context.Context, token string) (name string, err erro
 	return name, err
 }
 
-// same compares secrets in a time that tells nothing of them.
+// same compares secrets in constant time.
 func same(given, want string) bool {
 	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(want))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
@@ -114,14 +114,14 @@ func same(given, want string) bool {
 // bearer is the token that a request carries, "" if none.
 func bearer(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") { // RFC 9110 section 11.1: case makes no difference
+	if !strings.EqualFold(scheme, "Bearer") { // the scheme is case-insensitive: RFC 9110, section 11.1
 		return ""
 	}
 	return strings.TrimSpace(token)
 }
 
-// FirstToken makes the first token of a store that has none, and returns it to
-// be shown once; "" if there is one.
+// FirstToken creates the first token of a store that has none, and returns it to
+// be shown once. It returns "" if the store has a token.
 func (g *Gate) FirstToken(ctx context.Context) (string, error) {
 	token := "courant_" + rand.Text()
 	sum := sha256.Sum256([]byte(token))

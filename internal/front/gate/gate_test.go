@@ -127,7 +127,7 @@ func TestWithoutAPasswordNonePasses(t *testing.T) {
 	g.Password = ""
 	for _, authorization := range []string{"Basic YWRtaW46", "Basic YWRtaW46Y29ycmVjdCBob3JzZSBiYXR0ZXJ5"} {
 		who, w := admit(g, asked(t, authorization))
-		if who != nil || w.Code != http.StatusUnauthorized || !strings.HasPrefix(detail(t, w), "there is no password") {
+		if who != nil || w.Code != http.StatusUnauthorized || !strings.HasPrefix(detail(t, w), "http.admin_password is not set") {
 			t.Errorf("%q: %+v, %d %s", authorization, who, w.Code, w.Body)
 		}
 	}

@@ -34,7 +34,7 @@ type newestView struct {
 	Style   template.HTML
 	Pages   []newestPage
 	Sources int
-	Waiting int // documents on their way
+	Waiting int // documents that are not live yet
 }
 
 type newestPage struct {
@@ -77,7 +77,7 @@ func (s *Serve) newest(w http.ResponseWriter, r *http.Request) {
 	htmlHeaders(w.Header())
 	w.Header().Set("Cache-Control", "no-cache")
 	if err := newestTemplate.Execute(w, v); err != nil {
-		s.Log.Debug("the reader has gone", "error", err)
+		s.Log.Debug("client disconnected", "error", err)
 	}
 }
 
@@ -87,7 +87,7 @@ func (s *Serve) show(w http.ResponseWriter, r *http.Request, v missingView) {
 	}
 }
 
-// ago says how long ago something was, in words.
+// ago says in words how long ago something was; after a day, its date.
 func ago(d time.Duration, t time.Time) string {
 	switch {
 	case d < time.Minute:

@@ -18,9 +18,10 @@ import (
 	"github.com/courant-platform/courant/internal/table"
 )
 
-// printNow renders a page that is not printed, as the products of large catalogues
-// are, and has it printed with its pictures if any is not here.
-func (s *Serve) printNow(ctx context.Context, id int64, url string) ([]byte, error) {
+// renderNow renders a page that is stored without HTML, as the products of large
+// catalogues are. If one of its pictures is missing, it has pages render the page with
+// its pictures.
+func (s *Serve) renderNow(ctx context.Context, id int64, url string) ([]byte, error) {
 	var p light.Page
 	var missing bool
 	err := s.Store.Read(ctx, func(r store.Reader) (err error) {
@@ -37,7 +38,7 @@ func (s *Serve) printNow(ctx context.Context, id int64, url string) ([]byte, err
 		return err
 	})
 	if store.NoRow(err) {
-		return nil, errGone // just now
+		return nil, errGone // withdrawn since it was found
 	}
 	if err != nil {
 		return nil, err
@@ -65,8 +66,7 @@ func (s *Serve) pack(p light.Page) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// readPictures reads what is here of a page's pictures, and says whether any is
-// missing.
+// readPictures reads the stored pictures of a page and says whether any is missing.
 func readPictures(r store.Reader, p *light.Page) (missing bool, err error) {
 	p.Pictures = light.Pictures{}
 	err = light.Keys(p.Document.Item.Images, func(key [16]byte) error {
@@ -83,7 +83,7 @@ func readPictures(r store.Reader, p *light.Page) (missing bool, err error) {
 	return missing, err
 }
 
-// want tells pages that somebody reads a page, once a minute at most.
+// want asks pages to render a page that is being read, at most once a minute.
 func (s *Serve) want(ctx context.Context, url string) {
 	canonical, err := link.Canonical(url)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *Serve) want(ctx context.Context, url string) {
 		return nil
 	})
 	if err != nil {
-		s.Log.Warn("a page is not asked for", "url", canonical, "error", err)
+		s.Log.Warn("page not requested for rendering", "url", canonical, "error", err)
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package serve answers readers: light pages, their pictures, and the list of
-// the newest. It reads the store and the blobs, and asks nobody to wait.
+// Package serve answers readers: light pages, their pictures, and the list of the
+// newest pages. It only reads the store and the blobs; no answer waits for a stage.
 package serve
 
 import (
@@ -28,10 +28,10 @@ import (
 
 // Config is the front's section.
 type Config struct {
-	MaxAge int `toml:"max_age" comment:"seconds for which a page may be kept by caches"`
+	MaxAge int `toml:"max_age" comment:"how many seconds caches may keep a page"`
 }
 
-// Defaults are the working values.
+// Defaults is the configuration without a file.
 func Defaults() Config { return Config{MaxAge: 30} }
 
 // Serve is the front.
@@ -42,8 +42,8 @@ type Serve struct {
 	Metrics *obs.Set
 	Log     *slog.Logger
 
-	wanted recently  // pages that pages was told of
-	zips   sync.Pool // of *gzip.Writer, whose working space is large
+	wanted recently  // pages that the stage pages was asked to render
+	zips   sync.Pool // of *gzip.Writer, whose buffers are large
 }
 
 // Register adds the front's addresses.
@@ -53,7 +53,8 @@ func (s *Serve) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /media/{content}/{file}", s.media)
 }
 
-// policy lets a page show its own style and our pictures, and do nothing.
+// policy is the Content-Security-Policy of a page: its own style and our pictures,
+// nothing else.
 func policy() string {
 	return "default-src 'none'; style-src " + look.StyleSource() + "; img-src 'self'; media-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
@@ -67,7 +68,8 @@ func htmlHeaders(h http.Header) {
 	h.Set("Referrer-Policy", "no-referrer")
 }
 
-// page serves the light page of an address as it lies in the store.
+// page serves the light page of an address. One that is not rendered yet is rendered
+// now.
 func (s *Serve) page(w http.ResponseWriter, r *http.Request) {
 	p, err := s.find(r.Context(), web.Param(r, "url"))
 	if err != nil {
@@ -77,12 +79,12 @@ func (s *Serve) page(w http.ResponseWriter, r *http.Request) {
 	tag := fmt.Sprintf(`"%x-%d"`, p.id, p.revision)
 	keep := fmt.Sprintf("public, max-age=%d", s.Config.MaxAge)
 	if len(p.html) == 0 {
-		if p.html, err = s.printNow(r.Context(), p.id, web.Param(r, "url")); err != nil {
+		if p.html, err = s.renderNow(r.Context(), p.id, web.Param(r, "url")); err != nil {
 			s.missing(w, r, err)
 			return
 		}
 		tag = fmt.Sprintf(`"%x-%d-%x"`, p.id, p.revision, sha256.Sum256(p.html))
-		keep = "no-cache" // its pictures come soon
+		keep = "no-cache" // its pictures may follow soon
 	}
 	h := w.Header()
 	htmlHeaders(h)
@@ -98,7 +100,7 @@ func (s *Serve) page(w http.ResponseWriter, r *http.Request) {
 	}
 	if web.TakesGzip(r) {
 		h.Set("Content-Encoding", "gzip")
-		w.Write(p.html) // the reader may have gone
+		w.Write(p.html) // an error means that the client has disconnected
 		return
 	}
 	z, err := gzip.NewReader(bytes.NewReader(p.html))
@@ -106,10 +108,10 @@ func (s *Serve) page(w http.ResponseWriter, r *http.Request) {
 		web.Fail(w, r, s.Log, err)
 		return
 	}
-	io.Copy(w, z) // the reader may have gone
+	io.Copy(w, z) // an error means that the client has disconnected
 }
 
-// found is a page as readers get it.
+// found is a page with its HTML, compressed with gzip; empty if it is not rendered.
 type found struct {
 	id       int64
 	revision int
@@ -141,7 +143,7 @@ func (s *Serve) find(ctx context.Context, url string) (p found, err error) {
 	return p, err
 }
 
-// missing answers people with a page, in the words of the error.
+// missing answers with an HTML page that shows the error to a person.
 func (s *Serve) missing(w http.ResponseWriter, r *http.Request, err error) {
 	status := web.Status(err)
 	if errors.Is(err, errGone) {
@@ -150,7 +152,7 @@ func (s *Serve) missing(w http.ResponseWriter, r *http.Request, err error) {
 	text := err.Error()
 	if status == http.StatusInternalServerError {
 		s.Log.Error("request failed", "path", r.URL.Path, "error", err)
-		text = "Something went wrong here; it has been noted."
+		text = "Something went wrong; the error has been logged."
 	}
 	if web.Param(r, "url") == "" {
 		text = "Add the address of an article: /page?url=https://…"
@@ -163,8 +165,8 @@ func (s *Serve) missing(w http.ResponseWriter, r *http.Request, err error) {
 
 var mediaName = regexp.MustCompile(`^[0-9a-f]{64}/[0-9]{1,5}\.(jpeg|png|gif|webp)$`)
 
-// media serves a picture; its name says all about its content, so that it may
-// be kept for ever.
+// media serves a picture. Its name is made of the digest of its content, so caches may
+// keep it forever.
 func (s *Serve) media(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("content") + "/" + r.PathValue("file")
 	if !mediaName.MatchString(name) {
