@@ -1,12 +1,11 @@
-// Package courant is the vocabulary of the platform: sources, what they
-// publish, and what becomes of it. It needs the standard library only and does
-// no I/O.
+// Package courant holds the domain types of the platform: sources, what they
+// publish, and what becomes of it. It uses only the standard library and does no I/O.
 package courant
 
 import "time"
 
-// Time is an instant that may be missing: the zero Time is written "" in JSON,
-// every other one as RFC 3339 in UTC.
+// Time is an instant that may be missing. In JSON the zero Time is "" and any other
+// is RFC 3339 in UTC.
 type Time struct{ time.Time }
 
 // MarshalJSON writes "" for the zero Time.
@@ -33,14 +32,14 @@ type Person struct {
 	URL   string `json:"url"`
 }
 
-// Enclosure is a file that an item carries. Length is in bytes, 0 if unknown.
+// Enclosure is a file attached to an item. Length is in bytes, 0 if unknown.
 type Enclosure struct {
 	URL    string `json:"url"`
 	Type   string `json:"type"`
 	Length int64  `json:"length"`
 }
 
-// Feed is what a feed says of itself. URLs are absolute.
+// Feed is what a feed says about itself. URLs are absolute.
 type Feed struct {
 	Title       string   `json:"title"` // plain text
 	Link        string   `json:"link"`
@@ -55,7 +54,7 @@ type Feed struct {
 	Next        string   `json:"next"` // the page of the feed with older items
 	TTL         int64    `json:"ttl_seconds"`
 	Image       string   `json:"image"`
-	// When the feed wishes not to be asked: hours of the day in UTC, 0 to 23, and days
+	// When the feed asks not to be polled: hours of the day in UTC, 0 to 23, and days
 	// of the week, 0 for Sunday.
 	SkipHours []int `json:"skip_hours,omitempty"`
 	SkipDays  []int `json:"skip_days,omitempty"`
@@ -64,28 +63,28 @@ type Feed struct {
 	Ads        []AdNetwork `json:"ads,omitempty"`
 	Logo       string      `json:"logo,omitempty"`
 	SquareLogo string      `json:"square_logo,omitempty"`
-	Plugin     string      `json:"cms_plugin,omitempty"` // what made the feed
+	Plugin     string      `json:"cms_plugin,omitempty"` // the software that made the feed
 	Goals      []Goal      `json:"goals,omitempty"`
 }
 
-// Counter is one that a site counts its readers with.
+// Counter is a web analytics service that a site uses.
 type Counter struct {
 	Type   string `json:"type"` // Yandex, Google, LiveInternet, …
 	ID     string `json:"id"`
 	Params string `json:"params,omitempty"`
-	URL    string `json:"url,omitempty"` // of a counter of its own
+	URL    string `json:"url,omitempty"` // of a custom counter
 }
 
-// Goal is what a counter is told when a reader does something.
+// Goal is an event that a counter records when a reader does something.
 type Goal struct {
 	Type string `json:"type"` // of the counter
 	ID   string `json:"id"`   // of the counter
 	Name string `json:"name"`
-	Key  string `json:"turbo_goal_id"` // by which the page names the goal
+	Key  string `json:"turbo_goal_id"` // the name of the goal in the page
 }
 
-// AdNetwork fills a slot of a site's pages. Code is what the site would run there;
-// here nothing runs it.
+// AdNetwork fills an ad slot of a site's pages. Code is the script that the site would
+// run there; Courant never runs it.
 type AdNetwork struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
@@ -93,14 +92,14 @@ type AdNetwork struct {
 	Code string `json:"code,omitempty"`
 }
 
-// RelatedLink is a page that goes with an item; Title and Image may be empty.
+// RelatedLink is a page related to an item; Title and Image may be empty.
 type RelatedLink struct {
 	URL   string `json:"url"`
 	Title string `json:"title"`
 	Image string `json:"image"`
 }
 
-// Crumb is a step of the way to an item within its site.
+// Crumb is one step of the breadcrumbs of an item.
 type Crumb struct {
 	URL  string `json:"url"`
 	Text string `json:"text"`
@@ -125,28 +124,28 @@ type Item struct {
 	Images     []string      `json:"images"` // in order of appearance, each once
 	Videos     []string      `json:"videos"`
 	Turbo      *bool         `json:"turbo"`     // the attribute of Turbo RSS, nil if absent
-	Withdrawn  bool          `json:"withdrawn"` // the source says that it is gone
+	Withdrawn  bool          `json:"withdrawn"` // the source says that it has been deleted
 	Related    []RelatedLink `json:"related"`
 	Hash       string        `json:"hash"` // of the content, hexadecimal; see read/feed
 
 	Breadcrumbs []Crumb `json:"breadcrumbs,omitempty"`
-	Cut         bool    `json:"-"`                      // the document ends inside of it
-	Endless     bool    `json:"endless,omitempty"`      // the related pages follow one another without end
-	ReportURL   string  `json:"report_url,omitempty"`   // what analytics are told instead of the link
-	ReportTitle string  `json:"report_title,omitempty"` // and of the title
+	Cut         bool    `json:"-"`                      // the document ends within this item
+	Endless     bool    `json:"endless,omitempty"`      // related pages load one after another (infinite scroll)
+	ReportURL   string  `json:"report_url,omitempty"`   // reported to analytics instead of the link
+	ReportTitle string  `json:"report_title,omitempty"` // and instead of the title
 	Goals       []Goal  `json:"goals,omitempty"`
 }
 
-// FeedLink is a feed that an HTML page offers.
+// FeedLink is a feed that an HTML page links to.
 type FeedLink struct {
 	URL   string `json:"url"`
 	Title string `json:"title"`
 	Type  string `json:"type"`
 }
 
-// Warning is one thing that a reader had to heal or to leave out. Code is
-// stable; Line and Column count from 1, Column in characters; Text helps the
-// author.
+// Warning is something that a reader of files had to repair or leave out. Code is
+// stable; Line and Column count from 1, Column in characters; Text tells the author
+// what to fix.
 type Warning struct {
 	Code    string `json:"code"`
 	Line    int    `json:"line"`
@@ -155,10 +154,10 @@ type Warning struct {
 	Text    string `json:"text"`
 }
 
-// Reading is what a reader made of one file.
+// Reading is the result of reading one file.
 type Reading struct {
 	Format     string       `json:"format"`   // rss20, atom10, …, unknown
-	Encoding   string       `json:"encoding"` // what the bytes really are, WHATWG name, lower case
+	Encoding   string       `json:"encoding"` // actual encoding of the bytes: WHATWG name, lower case
 	WellFormed bool         `json:"well_formed"`
 	Feed       Feed         `json:"feed"`
 	Items      []Item       `json:"items"`

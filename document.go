@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Document is one version of what a source published under an address: what
-// becomes a light page.
+// Document is one version of what a source published under an address. It becomes a
+// light page.
 type Document struct {
 	URL    string `json:"url"` // canonical: the page's key
 	Source int64  `json:"source,string"`
 	Item   Item   `json:"item"`
-	// Offer is there for a product. What Item holds of it (name, description,
-	// pictures, address) it does not repeat; Whole puts them together.
+	// Offer is set for a product, without the fields that Item holds (name, description,
+	// pictures, address). Whole puts them together.
 	Offer *Offer `json:"offer,omitempty"`
 }
 
-// DocumentOf is the document of an offer.
+// DocumentOf makes the document of an offer.
 func DocumentOf(url string, source int64, o *Offer) Document {
 	d := Document{URL: url, Source: source, Item: Item{ID: o.ID, Link: o.URL, Title: o.Name, Content: o.Description,
 		Images: o.Pictures, Hash: o.Hash}}
@@ -29,7 +29,7 @@ func DocumentOf(url string, source int64, o *Offer) Document {
 	return d
 }
 
-// Whole is the offer with what its document holds of it; nil if it is none.
+// Whole is the offer with all its fields; nil if the document is not an offer.
 func (d *Document) Whole() *Offer {
 	if d.Offer == nil {
 		return nil
@@ -39,19 +39,19 @@ func (d *Document) Whole() *Offer {
 	return &o
 }
 
-// Found is one of the versions that a large catalogue brings at once, with what
-// its page needs before it is printed.
+// Found is one of the many versions that a large catalogue brings at once, with what
+// its page needs before it is rendered.
 type Found struct {
 	Key       []byte // digest of the address
 	Address   string
 	Rank      Rank
-	Withdrawn bool // then there is a key alone
+	Withdrawn bool // then only Key is set
 	Hash      []byte
 	Title     string
-	Document  []byte // as it lies in the store
+	Document  []byte // encoded as in the store
 }
 
-// Picture is what is known of a picture or of one of its smaller variants.
+// Picture is a stored picture or one of its smaller variants.
 type Picture struct {
 	File   string `json:"file"` // under /media/
 	Type   string `json:"type"`
@@ -60,11 +60,11 @@ type Picture struct {
 	Size   int64  `json:"size"`
 }
 
-// Rank orders the sources that speak for one address: the higher one wins, among
-// equals the later one.
+// Rank orders the sources that publish under one address: the higher rank wins, and
+// among equals the later version.
 type Rank int
 
-// The ranks. A foreign source makes a page only where none exists, and never
+// The ranks. A foreign source can create a page only if none exists, and never
 // replaces or withdraws one.
 const (
 	Foreign Rank = iota
@@ -73,7 +73,7 @@ const (
 	OwnFeed
 )
 
-// RankOf is the rank of a source whose registered address has sourceHost for a
+// RankOf is the rank of a source, whose registered address is on sourceHost, for a
 // document on documentHost.
 func RankOf(trusted bool, sourceHost, documentHost string) Rank {
 	if trusted || sourceHost == documentHost {
@@ -82,8 +82,8 @@ func RankOf(trusted bool, sourceHost, documentHost string) Rank {
 	return Foreign
 }
 
-// Beats says whether a version replaces another one of the same address that
-// came from another source. Versions of one source go by their time alone.
+// Beats says whether a version replaces another of the same address from a different
+// source. Among versions of one source only the time counts.
 func (r Rank) Beats(asOf int64, other Rank, otherAsOf int64) bool {
 	switch {
 	case r == Foreign:
@@ -94,11 +94,12 @@ func (r Rank) Beats(asOf int64, other Rank, otherAsOf int64) bool {
 	return asOf > otherAsOf
 }
 
-// MaxID is the longest id of an item, an offer or a category that is kept as it is.
+// MaxID is the longest id of an item, an offer or a category that is stored as it is,
+// in bytes.
 const MaxID = 512
 
-// ShortID is an id as it is kept: one of more than MaxID bytes by its beginning and
-// a digest of all of it.
+// ShortID is an id as it is stored. One of more than MaxID bytes is replaced by its
+// first 64 bytes and a digest of the whole.
 func ShortID(id string) string {
 	if len(id) <= MaxID {
 		return id
@@ -114,17 +115,17 @@ type Step struct {
 	Note string    `json:"note,omitempty"`
 }
 
-// PageTime is when the page of an id was made: ids begin with the milliseconds
-// since 2020, above 22 bits of node and count.
+// PageTime is when the page with this id was created: the upper bits of an id are the
+// milliseconds since 2020, the lower 22 node and count.
 func PageTime(id int64) time.Time {
 	return time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(id>>22) * time.Millisecond)
 }
 
-// PictureFile is where a picture or a variant of it lies under /media/: by the
-// SHA-256 of the original's bytes, in hexadecimal, and the width in pixels.
+// PictureFile is the path of a picture or a variant under /media/. content is the
+// SHA-256 of the original's bytes in hexadecimal, width is in pixels.
 func PictureFile(content string, width int, mediaType string) string {
 	return content + "/" + strconv.Itoa(width) + "." + strings.TrimPrefix(mediaType, "image/")
 }
 
-// PictureKey is the blob of such a file.
+// PictureKey is the blob key of such a file.
 func PictureKey(file string) string { return "media/" + file[:2] + "/" + file }

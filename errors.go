@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// The kinds of error. The kind decides what happens (HTTP status, retry); the
-// text says why. Every other error is internal: retried inside, a bare 500
-// outside.
+// The kinds of error. The kind decides what happens (HTTP status, retry); the text
+// says why. An error without a kind is internal: stages retry it, and the API answers
+// 500 without its text.
 var (
 	Invalid   = errors.New("invalid")
 	NotFound  = errors.New("not found")
@@ -16,8 +16,8 @@ var (
 	Busy      = errors.New("busy")
 )
 
-// Errorf returns an error of the given kind whose text is only the formatted
-// message: errors.Is(err, kind) holds.
+// Errorf returns an error for which errors.Is(err, kind) is true. Its text is only the
+// formatted message, without the kind.
 func Errorf(kind error, format string, args ...any) error {
 	return &kindError{kind: kind, err: fmt.Errorf(format, args...)}
 }

@@ -1,16 +1,16 @@
 package courant
 
-// Offer is a product of a catalogue. Prices are decimal numbers as texts, with
-// the digits that the shop gave; "" is none. Texts are plain but Description,
-// which is cleaned HTML. URLs are absolute. What no catalogue of a kind has is
-// left out in JSON.
+// Offer is a product of a catalogue. Prices are decimal numbers as strings, with the
+// digits that the shop gave; "" is no price. Texts are plain except Description, which
+// is cleaned HTML. URLs are absolute. Fields that only some kinds of catalogue have are
+// omitted from JSON when empty.
 type Offer struct {
 	ID          string   `json:"id"`
-	GroupID     string   `json:"group_id"` // the model that offers are variants of
+	GroupID     string   `json:"group_id"` // variants of one product share it
 	Type        string   `json:"type"`     // vendor.model, book, …; "" for the plain one
 	Available   bool     `json:"available"`
 	URL         string   `json:"url"`
-	Name        string   `json:"name"` // as it is shown
+	Name        string   `json:"name"` // as shown to readers
 	Price       string   `json:"price"`
 	OldPrice    string   `json:"old_price"` // before the discount
 	Currency    string   `json:"currency"`  // ISO 4217
@@ -25,15 +25,15 @@ type Offer struct {
 	Params      []Param  `json:"params"`
 	Hash        string   `json:"hash"` // of the content, hexadecimal; see read/catalog
 
-	Availability    string     `json:"availability,omitempty"`  // the shop's own word, like preorder
-	CategoryPath    []string   `json:"category_path,omitempty"` // ids from the root, beside Category
+	Availability    string     `json:"availability,omitempty"`  // in the shop's terms, such as preorder
+	CategoryPath    []string   `json:"category_path,omitempty"` // ids from the root, parallel to Category
 	TypePrefix      string     `json:"type_prefix,omitempty"`
 	PriceFrom       bool       `json:"price_from,omitempty"` // the price is the lowest of several
 	Country         string     `json:"country,omitempty"`    // of origin
 	SalesNotes      string     `json:"sales_notes,omitempty"`
 	Condition       string     `json:"condition,omitempty"` // likenew, used, refurbished
 	ConditionReason string     `json:"condition_reason,omitempty"`
-	Age             string     `json:"age,omitempty"`        // for whom, like 6 year
+	Age             string     `json:"age,omitempty"`        // minimum age, such as 6 year
 	Weight          string     `json:"weight,omitempty"`     // with its unit
 	Dimensions      string     `json:"dimensions,omitempty"` // length/width/height, cm
 	Expiry          string     `json:"expiry,omitempty"`
@@ -50,17 +50,17 @@ type Offer struct {
 	Warranty        string     `json:"warranty,omitempty"`
 	Recommended     []string   `json:"recommended,omitempty"` // offer ids
 	Sets            []string   `json:"sets,omitempty"`        // ids of the catalogue's sets
-	Details         []Param    `json:"details,omitempty"`     // what the offer's type has: author, days, hall
+	Details         []Param    `json:"details,omitempty"`     // specific to the offer's type: author, days, hall
 }
 
-// Param is a property of an offer: a name may be there several times.
+// Param is a property of an offer. A name may occur several times.
 type Param struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 	Unit  string `json:"unit"`
 }
 
-// Shipping is one way to get an offer. Days is a number, a range as "2-4", or "".
+// Shipping is one way to get an offer. Days is a number, a range such as "2-4", or "".
 type Shipping struct {
 	Cost        string `json:"cost"`
 	Days        string `json:"days"`
@@ -69,36 +69,36 @@ type Shipping struct {
 	Service     string `json:"service,omitempty"`
 }
 
-// Outlet is a shop where an offer is.
+// Outlet is a shop where an offer is available.
 type Outlet struct {
 	ID      string `json:"id"`
 	InStock string `json:"in_stock"`
 	Booking string `json:"booking,omitempty"`
 }
 
-// Category is a node of a catalogue's tree; Parent is "" at the root.
+// Category is a node of a catalogue's tree. Parent is "" at the root.
 type Category struct {
 	ID     string `json:"id"`
 	Parent string `json:"parent"`
 	Name   string `json:"name"`
 }
 
-// Currency is one that a catalogue has prices in; Rate is a number or the bank
-// whose rate counts.
+// Currency is a currency of a catalogue's prices. Rate is a number, or the bank whose
+// rate applies.
 type Currency struct {
 	ID   string `json:"id"`
 	Rate string `json:"rate"`
-	Plus string `json:"plus,omitempty"` // percent on top
+	Plus string `json:"plus,omitempty"` // percent added to the rate
 }
 
-// Set is a group of offers that a shop names.
+// Set is a named group of offers.
 type Set struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	URL  string `json:"url"`
 }
 
-// Gift is what a promotion gives that is no offer.
+// Gift is a gift of a promotion that is not an offer itself.
 type Gift struct {
 	ID       string   `json:"id"`
 	Name     string   `json:"name"`
@@ -121,7 +121,7 @@ type Promo struct {
 	Gifts       []PromoGift    `json:"gifts"`
 }
 
-// PromoProduct is what a promotion is for: an offer or a category.
+// PromoProduct is what a promotion applies to: an offer or a category.
 type PromoProduct struct {
 	Offer    string `json:"offer,omitempty"`
 	Category string `json:"category,omitempty"`
@@ -134,7 +134,7 @@ type PromoGift struct {
 	Gift  string `json:"gift,omitempty"`
 }
 
-// Shop is what a catalogue says of itself beside its offers.
+// Shop is what a catalogue says about the shop, apart from its offers.
 type Shop struct {
 	Company         string     `json:"company,omitempty"`
 	Phone           string     `json:"phone,omitempty"`

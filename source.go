@@ -13,60 +13,58 @@ const (
 	KindFeed    SourceKind = "feed"
 	KindCatalog SourceKind = "catalog"
 	KindList    SourceKind = "list"
-	KindFile    SourceKind = "file" // imported by hand, never asked
+	KindFile    SourceKind = "file" // imported by hand, never polled
 )
 
-// ImportHost is the host of the addresses that are made for files, which came from
-// no web server; no such host can be (RFC 2606). Readers are not shown them.
+// ImportHost is the host in the addresses of imported files, which come from no web
+// server. It cannot exist (RFC 2606). Such addresses are not shown to readers.
 const ImportHost = "import.invalid"
 
-// Absence says what it means that an offer is not in a catalogue any more.
+// Absence says what happens to offers that disappear from a catalogue.
 type Absence string
 
-// The meanings of absence: of a full snapshot, and of one that is merged into
-// what is there.
+// The catalogue is a full snapshot, so missing offers are withdrawn; or it is merged
+// into what is stored, so they are kept.
 const (
 	AbsenceWithdraws Absence = ""
 	AbsenceKept      Absence = "kept"
 )
 
-// Source is what people registered: an address to poll and how to read it.
-// What the platform learns about it (when it is due, its validators, its
-// failures) is kept apart.
+// Source is what people registered: an address to poll and how to read it. What the
+// platform learns about it (next poll, validators, failures) is stored separately.
 type Source struct {
 	ID      int64      `json:"id,string"`
 	Name    string     `json:"name"` // unique, safe in a URL path
 	Kind    SourceKind `json:"kind"`
 	URL     string     `json:"url"` // canonical, unique
 	Title   string     `json:"title"`
-	Trusted bool       `json:"trusted"` // may speak for every URL
-	Robots  bool       `json:"robots"`  // robots.txt holds for its own address too
+	Trusted bool       `json:"trusted"` // may publish under every URL
+	Robots  bool       `json:"robots"`  // robots.txt applies to its own address too
 	Absence Absence    `json:"absence"`
 	Added   time.Time  `json:"added"`
 }
 
-// Partitions is how many parts the hosts are divided into; a robot holds the lease
-// of whole parts.
+// Partitions is the number of partitions of the hosts. A robot leases whole
+// partitions.
 const Partitions = 256
 
-// Partition is the part of a host, from 0 to Parts-1. It is kept in the store, so
-// that it must not change. Give it the registrable domain: then the hosts of
-// one owner share a robot.
+// Partition is the partition of a registrable domain, from 0 to Partitions-1, so that
+// one robot fetches from all hosts of an owner. It is stored, so it must not change.
 func Partition(domain string) int {
 	h := fnv.New32a()
 	h.Write([]byte(domain))
 	return int(h.Sum32() % Partitions)
 }
 
-// announcedWithin is how long before news are found the ping may have come that
-// told them: the source is asked again only after its shortest interval, and
-// then waits for its host's turn.
+// announcedWithin is how long before news is found its ping may have come. After a
+// ping the source is polled only after its shortest interval and when its host's pace
+// allows.
 const announcedWithin = 15 * time.Minute
 
-// Announced says whether a hub can be relied on: it told the newest news, or has
-// told something since. changed is when these were found, zero for never; pinged
-// is when the hub's newest ping came, zero for never. A hub that is silent while
-// polling finds news is not relied on until it pings again.
+// Announced says whether a hub can be relied on: it pinged for the newest news, or
+// later. changed is when that news was found, pinged when the newest ping came; both
+// are zero for never. A hub that was silent while polling found news is not relied on
+// until it pings again.
 func Announced(changed, pinged time.Time) bool {
 	return !pinged.IsZero() && changed.Sub(pinged) <= announcedWithin
 }

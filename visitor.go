@@ -10,10 +10,10 @@ const (
 	RoleViewer    Role = "viewer"
 )
 
-// Visitor is who asks for something: an account with its role. The zero value is
-// a reader who has not signed in.
+// Visitor is the account on whose behalf a request is made. The zero value is a reader
+// who has not signed in.
 type Visitor struct {
-	Account string // its name, as the audit shows it
+	Account string // name of the account, as in the audit
 	Role    Role
 }
 

@@ -10,17 +10,17 @@ import (
 	"sync"
 )
 
-// album draws pictures when they are asked for, and remembers some.
+// album draws pictures on demand and caches some.
 type album struct {
 	// mu guards drawn, and is held while a picture is drawn.
 	mu    sync.Mutex
 	drawn map[string][]byte
 }
 
-const remembered = 64
+const remembered = 64 // pictures
 
-// picture is the file of an address such as …/sails-dusk-7.jpg: motif, hour and
-// a number, each of which has a scene of its own; nil if that is no scene.
+// picture is the file for an address such as …/sails-dusk-7.jpg: motif, hour and a
+// seed, so that each number gives a different scene; nil if the address has another form.
 func (a *album) picture(address string) []byte {
 	name := address[strings.LastIndexByte(address, '/')+1:]
 	parts := regexp.MustCompile(`^([a-z]+)(?:-([a-z]+))?-([0-9]{1,5})\.(jpg|png)$`).FindStringSubmatch(name)

@@ -11,15 +11,15 @@ import (
 //go:embed text
 var texts embed.FS
 
-// article is a piece of a site.
+// article is a page of a site.
 type article struct {
 	Link, Title, Author, Section string
 	Body                         string // HTML without the picture
 	At                           time.Time
-	Picture, Kind, Alt           string // address, type and words of the picture
-	Inside                       bool   // the picture stands in the text, not beside it only
+	Picture, Kind, Alt           string // address, media type and description of the picture
+	Inside                       bool   // the picture is part of the text
 	Length                       int    // of the picture in bytes, 0 if not known
-	Blocks                       string // of its Turbo page, "" for none
+	Blocks                       string // content of its Turbo page, "" for none
 }
 
 // HTML is the article as the site shows it.
@@ -44,8 +44,8 @@ func (a article) Summary() string {
 }
 
 // read reads the articles of an embedded file. Each begins with a line
-// "# slug | motif and hour | author | section"; then the title, then paragraphs
-// with an empty line between them, which may be HTML.
+// "# slug | motif and hour | author | section"; then come the title and paragraphs,
+// separated by empty lines, which may be HTML.
 func read(name, origin string) []article {
 	text, err := texts.ReadFile("text/" + name)
 	if err != nil {
@@ -74,7 +74,7 @@ func (a *article) show(origin, scene string, seed int) {
 	a.Picture = fmt.Sprintf("%s/pictures/%s-%d.%s", origin, strings.ReplaceAll(scene, " ", "-"), seed, suffix)
 }
 
-// caption says in words what a scene shows.
+// caption describes a scene.
 func caption(motif, when string) string {
 	what := map[string]string{
 		"sails": "Sails in the bay", "boat": "A cutter in the bay", "lighthouse": "The light on Kestrel Head", "town": "Rope Street from the water",
@@ -101,6 +101,6 @@ func paragraphs(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// day is the last midnight: pieces that are always there are dated from it, so
-// that they do not change when the program starts again.
+// day is the last midnight in UTC. Standing articles are dated from it, so that they do
+// not change when the program restarts.
 func day(now time.Time) time.Time { return now.UTC().Truncate(24 * time.Hour) }

@@ -15,20 +15,20 @@ const (
 	horizon     = 440
 )
 
-// canvas is a picture under way.
+// canvas is a picture that is being drawn.
 type canvas struct {
 	*image.RGBA
 	rand *rand.Rand
 	hour hour
 }
 
-// hour is the colours of a time of day.
+// hour is the palette of a time of day.
 type hour struct {
 	high, middle, low color.RGBA // sky, from the top to the horizon
-	light             color.RGBA // sun or moon, and its way over the water
+	light             color.RGBA // sun or moon, and its reflection on the water
 	far, near         color.RGBA // land
 	water, deep       color.RGBA
-	dark              color.RGBA // what stands against the light
+	dark              color.RGBA // silhouettes
 }
 
 func hex(v uint32) color.RGBA { return color.RGBA{byte(v >> 16), byte(v >> 8), byte(v), 255} }
@@ -53,12 +53,12 @@ func mix(a, b color.RGBA, t float64) color.RGBA {
 	return color.RGBA{between(a.R, b.R), between(a.G, b.G), between(a.B, b.B), 255}
 }
 
-// thin is a colour that lets some of what is below through.
+// thin makes a colour transparent; alpha is from 0 to 1.
 func thin(c color.RGBA, alpha float64) color.NRGBA {
 	return color.NRGBA{c.R, c.G, c.B, byte(min(max(alpha, 0), 1) * 255)}
 }
 
-// rows paints the rows from one height to another, from one colour to the other.
+// rows paints a vertical gradient over the rows from one height to another.
 func (c *canvas) rows(from, to int, top, bottom color.RGBA) {
 	for y := from; y < to; y++ {
 		row := image.Rect(0, y, sceneWidth, y+1)
@@ -66,14 +66,14 @@ func (c *canvas) rows(from, to int, top, bottom color.RGBA) {
 	}
 }
 
-// fill paints a polygon, x and y in turn, with soft edges.
+// fill paints a polygon with anti-aliased edges. points are x and y in turn.
 func (c *canvas) fill(paint color.Color, points ...float64) {
 	top, bottom := float64(sceneHeight), 0.0
 	for i := 1; i < len(points); i += 2 {
 		top, bottom = min(top, points[i]), max(bottom, points[i])
 	}
 	p := color.NRGBAModel.Convert(paint).(color.NRGBA)
-	steps := make([]float64, sceneWidth+2) // where more of the row is covered, or less
+	steps := make([]float64, sceneWidth+2) // changes of coverage along the row
 	for y := max(int(top), 0); y < min(int(bottom)+1, sceneHeight); y++ {
 		left, right := float64(sceneWidth), 0.0
 		for i := range softness {
@@ -91,10 +91,10 @@ func (c *canvas) fill(paint color.Color, points ...float64) {
 	}
 }
 
-// softness is into how many lines a row is cut.
+// softness is the number of sample lines per row of pixels.
 const softness = 4
 
-// crossings are where a polygon's edges cross a height, from left to right.
+// crossings are the x where a polygon's edges cross the line y, from left to right.
 func crossings(points []float64, y float64) (out []float64) {
 	n := len(points)
 	for i := 0; i < n; i += 2 {
@@ -107,8 +107,8 @@ func crossings(points []float64, y float64) (out []float64) {
 	return out
 }
 
-// step has a row covered, or no longer, from a place on. The sum of all steps up
-// to a pixel is how much of it is covered.
+// step changes the coverage of a row by an amount from an x on. The sum of all steps up
+// to a pixel is its coverage.
 func step(steps []float64, from, by float64) {
 	from = min(max(from, 0), sceneWidth)
 	at := int(from)
@@ -116,7 +116,7 @@ func step(steps []float64, from, by float64) {
 	steps[at+1] += (from - float64(at)) * by
 }
 
-// blend paints a part of a row by the steps in it.
+// blend paints part of a row with the coverage given by steps.
 func (c *canvas) blend(y, from, to int, p color.NRGBA, steps []float64) {
 	cover := 0.0
 	pix := c.Pix[c.PixOffset(from, y):c.PixOffset(to, y)]
@@ -129,7 +129,7 @@ func (c *canvas) blend(y, from, to int, p color.NRGBA, steps []float64) {
 	}
 }
 
-// oval paints an ellipse about a place.
+// oval paints an ellipse around x, y.
 func (c *canvas) oval(paint color.Color, x, y, wide, tall float64) {
 	var points []float64
 	for i := range 48 {

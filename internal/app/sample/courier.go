@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The newspaper's rhythm.
+// How often the newspaper publishes.
 const (
 	dispatchEvery = 15 * time.Second
 	dispatchMost  = 12 // in the feed at a time
@@ -17,14 +17,14 @@ const (
 	diaryMost     = 8
 )
 
-// courier is the newspaper: an RSS feed with full text, pages behind it, and
-// something new all the time.
+// courier is the newspaper: an RSS feed with full text, the articles' pages, and a new
+// dispatch every 15 seconds.
 func (w *Web) courier(origin string) http.Handler {
 	mux := w.common()
 	standing, pool := read("courier.txt", origin), read("dispatches.txt", origin)
 	measure := sync.OnceFunc(func() {
 		for i, a := range standing {
-			if !a.Inside && i < 10 { // a few, for drawing takes time
+			if !a.Inside && i < 10 { // only a few, because drawing takes time
 				standing[i].Length = len(w.album.picture(a.Picture))
 			}
 		}
@@ -40,7 +40,7 @@ func (w *Web) courier(origin string) http.Handler {
 	return mux
 }
 
-// paper is all there is to read now, the newest first.
+// paper is all current articles, newest first.
 func (w *Web) paper(standing, pool []article, origin string) []article {
 	now := w.Now().UTC()
 	out := slices.Clone(standing)
@@ -53,7 +53,7 @@ func (w *Web) paper(standing, pool []article, origin string) []article {
 	return append(dispatches(pool, origin, w.started, now), out...)
 }
 
-// dispatches are the short pieces since the start, each named by its time.
+// dispatches are the short articles since the start, each named by its time.
 func dispatches(pool []article, origin string, started, now time.Time) (out []article) {
 	for at := now.Truncate(dispatchEvery); at.After(started) && len(out) < dispatchMost; at = at.Add(-dispatchEvery) {
 		n := int(at.Unix() / int64(dispatchEvery/time.Second))
@@ -68,7 +68,7 @@ func dispatches(pool []article, origin string, started, now time.Time) (out []ar
 	return out
 }
 
-// diary is what has been added to one article since the start: an edit a minute.
+// diary is what was added to one article since the start, a line per minute.
 func (w *Web) diary(now time.Time) string {
 	lines := []string{
 		"A seal on the slipway, asleep. Traffic goes round it.", "Diver's flag up at the north quay.",

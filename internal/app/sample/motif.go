@@ -2,7 +2,7 @@ package sample
 
 import "math"
 
-// sail is a small boat under two sails; its foot is at x, y.
+// sail draws a small boat with two sails; its deck is at x, y.
 func (c *canvas) sail(x, y, size float64) {
 	s := func(v float64) float64 { return v * size }
 	cloth := mix(c.hour.light, c.hour.far, 0.18)
@@ -13,7 +13,7 @@ func (c *canvas) sail(x, y, size float64) {
 	c.fill(mix(cloth, c.hour.middle, 0.3), x-s(6), y-s(14), x-s(4), y-s(168), x-s(66), y-s(10))
 }
 
-// ship has three masts.
+// ship draws a ship with three masts.
 func (c *canvas) ship(x, y, size float64) {
 	cloth := mix(c.hour.light, c.hour.far, 0.12)
 	c.oval(thin(c.hour.dark, 0.3), x, y+44, 205*size, 11)
@@ -32,7 +32,7 @@ func (c *canvas) ship(x, y, size float64) {
 	c.fill(mix(cloth, c.hour.low, 0.3), x+110, y-205, x+258, y-56, x+140, y-40)
 }
 
-// boat is a cutter with a wheelhouse.
+// boat draws a cutter with a wheelhouse.
 func (c *canvas) boat(x, y, size float64) {
 	s := func(v float64) float64 { return v * size }
 	red := mix(hex(0xb03a2e), c.hour.dark, 0.25)
@@ -49,7 +49,7 @@ func (c *canvas) boat(x, y, size float64) {
 	c.line(c.hour.dark, s(3), x+s(62), y-s(205), x-s(110), y-s(108))
 }
 
-// lighthouse stands on a rock and throws its beam to the left.
+// lighthouse draws a lighthouse on a rock, with its beam to the left.
 func (c *canvas) lighthouse(x float64) {
 	rock := mix(c.hour.near, c.hour.dark, 0.55)
 	for i := range 9 {
@@ -72,7 +72,7 @@ func (c *canvas) lighthouse(x float64) {
 	c.fill(thin(c.hour.dark, 0.22), x+4, 200, x+edge(200), 200, x+edge(428), 428, x+8, 428)
 }
 
-// town is a row of gables along the quay, and what the water makes of them.
+// town draws a row of gables along the quay, and their reflection.
 func (c *canvas) town() {
 	paints := []uint32{0xc96f4a, 0xd9a24b, 0x7f9c8c, 0xb8c4c8, 0xa9544d, 0xe0c9a0, 0x6f86a0}
 	glow := hex(0xffd98a)
@@ -102,7 +102,7 @@ func (c *canvas) town() {
 	c.boat(c.between(300, 800), 640, 0.55)
 }
 
-// crane is a harbour crane against the light.
+// crane draws a harbour crane as a silhouette.
 func (c *canvas) crane(x, size float64) {
 	s := func(v float64) float64 { return v * size }
 	ink, foot := c.hour.dark, 605.0
@@ -127,7 +127,7 @@ func (c *canvas) crane(x, size float64) {
 	c.box(ink, x+s(310), top+s(186), s(24), s(24))
 }
 
-// pier is a breakwater with boats that lie behind it.
+// pier draws a breakwater with boats behind it.
 func (c *canvas) pier() {
 	stone := mix(c.hour.near, c.hour.dark, 0.5)
 	for i := range 6 {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// town is the town hall: an Atom feed of its own notices, and of one article of
-// the newspaper in other words. The newspaper's host is not the town's, so that
-// the newspaper's words stand, and both are named as sources.
+// town is the town hall: an Atom feed of its own notices, and of one article of the
+// newspaper in other words. That address is on the newspaper's host, so the newspaper's
+// version wins, and the page names both sources.
 func (w *Web) town(origin, news string) http.Handler {
 	mux := w.common()
 	own := read("town.txt", origin)
@@ -26,9 +26,9 @@ func (w *Web) town(origin, news string) http.Handler {
 	return mux
 }
 
-// gull speaks for others: it has items of its own, and one under the address of
-// an article of the newspaper, which must not take that one's place. Its feed is
-// Turbo RSS, the first of its own items with blocks.
+// gull publishes under others' addresses: besides items of its own it has one under the
+// address of an article of the newspaper, which must not replace that article. Its feed
+// is Turbo RSS; the first of its own items has blocks.
 func (w *Web) gull(origin, news string) http.Handler {
 	mux := w.common()
 	claim := article{Link: news + "/tall-ship-meridian", Title: "SHOCKING: what they do not tell you about the Meridian",
@@ -59,8 +59,8 @@ func dated(list []article, now time.Time, apart time.Duration) []article {
 	return list
 }
 
-// broken is a feed as an old script writes it: it says UTF-8 and is Windows-1251,
-// its tags do not match, its entities are HTML's, and its end is missing.
+// broken is a feed as an old script might write it: declared as UTF-8 but encoded in
+// Windows-1251, with mismatched tags and HTML entities, and cut off at the end.
 func (w *Web) broken(origin string) http.Handler {
 	mux := w.common()
 	text, err := texts.ReadFile("text/broken.xml")

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// channel is a site with what it has, as the templates show it.
+// channel is a site with its articles, the data of the templates.
 type channel struct {
 	Title, About, Origin, Self, Language string
 	Articles                             []article
-	Page                                 *article // the one that is shown, nil for the list
+	Page                                 *article // the article to show, nil for the list
 }
 
 // Updated is the date of the newest article.
@@ -48,17 +48,18 @@ func render(name string, c channel) []byte {
 	return b.Bytes()
 }
 
-// respond answers with validators, and with 304 to those who have it.
+// respond answers with validators, and with 304 if the client has the body.
 func (w *Web) respond(rw http.ResponseWriter, r *http.Request, kind string, body []byte) {
 	sum := sha256.Sum256(body)
 	rw.Header().Set("Content-Type", kind)
 	rw.Header().Set("Etag", fmt.Sprintf(`"%x"`, sum[:8]))
 	rw.Header().Set("Cache-Control", "no-cache")
-	// A change within one second of the last is told by the ETag, which goes first.
+	// The modification time is rounded; the ETag, which takes precedence, tells every
+	// change.
 	http.ServeContent(rw, r, "", w.Now().Truncate(dispatchEvery), bytes.NewReader(body))
 }
 
-// common is what all sites have: rules for robots, and pictures.
+// common returns what all sites serve: robots.txt and pictures.
 func (w *Web) common() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /robots.txt", func(rw http.ResponseWriter, r *http.Request) {

@@ -1,7 +1,7 @@
-// Package sample is a small web of our own to try Courant with: a newspaper that
-// publishes while one watches, a town hall, a feed with every fault, one that
-// speaks for others, and a shop. It lives on loopback, needs nothing from outside, and says
-// the same at the same time of day.
+// Package sample is a small built-in web to try Courant with: a newspaper that keeps
+// publishing, a town hall, a broken feed, a feed that publishes under others' addresses,
+// and a shop. It is served on loopback, needs no network, and its content depends only
+// on the time of day.
 package sample
 
 import (
@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// Web is the sites. Open, then Run.
+// Web is the sites. Call Open, then Run.
 type Web struct {
-	Port int              // of the first site, the others' follow; free ones if 0 or taken
+	Port int              // of the first site, the others follow; free ports if 0 or taken
 	Now  func() time.Time // time.Now unless set
 
 	started time.Time
@@ -37,12 +37,12 @@ type Source struct {
 	Shop             bool
 }
 
-// Names are those of all sources that the sample ever adds.
+// Names are the names of all sources of the sample.
 func Names() []string {
 	return []string{"sample-news", "sample-town", "sample-broken", "sample-foreign", "sample-shop"}
 }
 
-// Open takes the addresses.
+// Open opens the listeners.
 func (w *Web) Open() error {
 	if w.Now == nil {
 		w.Now = time.Now
@@ -66,9 +66,9 @@ func (w *Web) Open() error {
 	return nil
 }
 
-// listen gives every site an address of its own, so that each is a host of its
-// own: whoever owns a host speaks for it. Where loopback has one address only,
-// the later sites go by the name localhost.
+// listen gives every site its own address and so its own host, because a source may
+// replace pages of its own host. If loopback has only one address, the later sites use
+// the name localhost.
 func (s *site) listen(i, first int) (err error) {
 	port := first + i
 	if first == 0 {
@@ -92,7 +92,7 @@ func (s *site) listen(i, first int) (err error) {
 	return err
 }
 
-// Sources are the feeds, one of each site.
+// Sources are the feeds and the catalogue, one per site.
 func (w *Web) Sources() (out []Source) {
 	for _, s := range w.sites {
 		out = append(out, Source{s.name, s.title, s.origin + s.feed, s.name == "sample-shop"})
@@ -100,7 +100,7 @@ func (w *Web) Sources() (out []Source) {
 	return out
 }
 
-// Addresses are where the sites listen: IP:port.
+// Addresses are the addresses of the listeners, as IP:port.
 func (w *Web) Addresses() (out []string) {
 	for _, s := range w.sites {
 		out = append(out, s.listener.Addr().String())

@@ -6,8 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// scene draws a view of the harbour: always the same one for the same words and
-// number.
+// scene draws a view of the harbour: always the same one for the same arguments.
 func scene(motif, when string, number uint64) image.Image {
 	c := &canvas{image.NewRGBA(image.Rect(0, 0, sceneWidth, sceneHeight)), rand.New(rand.NewPCG(number, 7)), hourOf(when)}
 	if motif == "night" || motif == "storm" {
@@ -24,7 +23,7 @@ func scene(motif, when string, number uint64) image.Image {
 	return c.RGBA
 }
 
-// foreground is what the picture is about.
+// foreground draws the subject of the picture.
 func (c *canvas) foreground(motif string) {
 	switch motif {
 	case "sails":
@@ -57,7 +56,7 @@ func (c *canvas) foreground(motif string) {
 	}
 }
 
-// sky has the light, its glow, clouds, and stars by night.
+// sky draws sun or moon with its glow, clouds, and stars at night.
 func (c *canvas) sky(sun float64, motif string) {
 	h := c.hour
 	c.rows(0, horizon*6/10, h.high, h.middle)
@@ -68,7 +67,7 @@ func (c *canvas) sky(sun float64, motif string) {
 		}
 	}
 	at := c.between(110, 330)
-	for i := range 26 { // its glow, weaker and weaker
+	for i := range 26 { // its glow, fading outwards
 		r := 44 + 11*float64(i)
 		c.oval(thin(h.light, 0.05*(1-float64(i)/26)), sun, at, r, r)
 	}
@@ -87,7 +86,7 @@ func (c *canvas) sky(sun float64, motif string) {
 	}
 }
 
-// hills are ridges, the farther the paler.
+// hills draws ridges, paler with distance.
 func (c *canvas) hills(motif string) {
 	layers := 2
 	height := 60.0
@@ -107,7 +106,7 @@ func (c *canvas) hills(motif string) {
 	}
 }
 
-// water mirrors the sky, with the light's way on it.
+// water draws the reflection of the sky and of the light.
 func (c *canvas) water(sun float64) {
 	h := c.hour
 	c.rows(horizon, sceneHeight, h.water, h.deep)
@@ -121,7 +120,7 @@ func (c *canvas) water(sun float64) {
 	}
 }
 
-// swell is the near waves of a storm.
+// swell draws the near waves of a storm.
 func (c *canvas) swell() {
 	for i := range 4 {
 		depth := float64(i) / 3
@@ -134,7 +133,7 @@ func (c *canvas) swell() {
 	}
 }
 
-// gull is two wings and a body between them.
+// gull draws two wings and a body between them.
 func (c *canvas) gull(x, y, r float64) {
 	bend := c.between(0.25, 0.5)
 	white := mix(c.hour.light, c.hour.dark, 0.06)
@@ -145,7 +144,7 @@ func (c *canvas) gull(x, y, r float64) {
 	c.fill(c.hour.dark, x+r, y-r*bend, x+r*0.8, y-r*bend*1.09, x+r*0.8, y-r*bend*0.93)
 }
 
-// chart is the height of the tide over some days, in few colours.
+// chart draws the height of the tide over some days, in few colours.
 func (c *canvas) chart() image.Image {
 	paper, ink, blue := hex(0xf7f5ee), hex(0xc9c5b8), hex(0x2f6d9a)
 	c.rows(0, sceneHeight, paper, paper)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// shop sells prints of the other sites' pictures: a catalogue in YML. The price
-// of one of them changes every minute, and one is sold out every other minute.
+// shop sells prints of the other sites' pictures, as a catalogue in YML. The price of
+// one changes every minute, and another is sold out every other minute.
 func (w *Web) shop(origin string) http.Handler {
 	mux := w.common()
 	prints := shopPrints(origin)
@@ -50,7 +50,7 @@ func (w *Web) shop(origin string) http.Handler {
 	return mux
 }
 
-// shopPrints are what the shop has.
+// shopPrints are the products of the shop.
 func shopPrints(origin string) (prints []article) {
 	for i, p := range []struct{ scene, name, text string }{
 		{"lighthouse dusk", "The light on Kestrel Head", "The lamp was lit for the first time in the year in which the breakwater was finished."},
