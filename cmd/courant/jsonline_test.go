@@ -40,7 +40,7 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("full") }
 
-func TestWhatCannotBeWrittenIsAnError(t *testing.T) {
+func TestAFailedWriteIsAnError(t *testing.T) {
 	if err := writeJSON(fullDisk{}, "a"); err == nil {
 		t.Error("a full disk is no error")
 	}

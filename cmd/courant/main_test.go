@@ -150,7 +150,7 @@ func TestParseGivesOneObjectALineForEveryFile(t *testing.T) {
 	}
 }
 
-func TestWhatASourceSaysDoesNotMoveTheCursor(t *testing.T) {
+func TestOutputFromASourceCannotMoveTheCursor(t *testing.T) {
 	status, out, _ := invoke(t, "parse", write(t, "a.xml", strings.Replace(rss, "News", "Ne\u009b2Jws", 1)))
 	if status != 0 || strings.ContainsAny(out, "\x1b\u009b") {
 		t.Errorf("printed %q", out)
@@ -176,7 +176,7 @@ func TestASourceIsAddedShownAndRemovedWithoutARunningCourant(t *testing.T) {
 	}
 }
 
-func TestWhatFailsWithOneSourceKeepsNoOtherFromBeingAdded(t *testing.T) {
+func TestAFailureWithOneSourceDoesNotStopTheOthers(t *testing.T) {
 	data := t.TempDir()
 	status, out, complaint := invoke(t, "source", "add", "--data", data, "http://a.example/feed", "nonsense", "ftp://b.example/", "http://c.example/feed")
 	if status != 1 || !strings.Contains(out, "added http://a.example/feed as") || !strings.Contains(out, "added http://c.example/feed as") ||
@@ -198,7 +198,7 @@ func TestWhatFailsWithOneSourceKeepsNoOtherFromBeingAdded(t *testing.T) {
 	}
 }
 
-func TestNamesThatDoNotShowAreQuoted(t *testing.T) {
+func TestUnprintableNamesAreQuoted(t *testing.T) {
 	for name, want := range map[string]string{"a.example-feed": "a.example-feed", "Новости 24": "Новости 24", "a\tb\x1b[2J": `"a\tb\x1b[2J"`, "a\u202eb": `"a\u202eb"`, "\xff": `"\xff"`} {
 		if got := named(name); got != want {
 			t.Errorf("%q is shown as %s", name, got)
@@ -206,7 +206,7 @@ func TestNamesThatDoNotShowAreQuoted(t *testing.T) {
 	}
 }
 
-func TestSourcesAreImportedAndTheRefusedNamed(t *testing.T) {
+func TestSourcesAreImportedAndRefusedOnesReported(t *testing.T) {
 	data := t.TempDir()
 	file := write(t, "list.jsonl", `{"url":"http://a.example/feed"}`+"\n"+`{"url":"http://b.example/feed","title":"B"}`+"\n"+`{"url":"nonsense"}`+"\n")
 	status, out, complaint := invoke(t, "source", "import", file, "--data", data)
@@ -273,7 +273,7 @@ func TestACatalogueIsImportedAndReadAgainOnlyWhenItHasChanged(t *testing.T) {
 	}
 }
 
-func TestItemsThatMakeNoPageAreTold(t *testing.T) {
+func TestItemsThatMakeNoPageAreReported(t *testing.T) {
 	file := write(t, "rss.xml", `<rss version="2.0"><channel><item><title>A</title></item><item><title>B</title></item></channel></rss>`)
 	if status, out, _ := invoke(t, "import", "--data", t.TempDir(), file); status != 0 || !strings.Contains(out, "2 read, 0 pages") || !strings.Contains(out, "no item became a page") {
 		t.Errorf("%d, %s", status, out)
@@ -315,7 +315,7 @@ func TestEveryCommandThatPrintsCanPrintJSON(t *testing.T) {
 	}
 }
 
-func TestASourceOfFilesIsNeverAsked(t *testing.T) {
+func TestASourceOfFilesIsNeverPolled(t *testing.T) {
 	data, file := t.TempDir(), write(t, "shop.yml", `<yml_catalog><shop><name>S</name><offers></offers></shop></yml_catalog>`)
 	if status, out, complaint := invoke(t, "import", "--data", data, file); status != 0 || !strings.Contains(out, "shop: 0 read, 0 pages") {
 		t.Errorf("%d, %s, %s", status, out, complaint)

@@ -8,7 +8,7 @@ import (
 	"github.com/courant-platform/courant/internal/search/plan"
 )
 
-// small is a search that is played in no time.
+// small is a search that is simulated quickly.
 const small = "plan --servers 6 --shards 1 --cores 4 --query 100ms --fixed 10% --deadline 2s "
 
 func TestPlanSaysHowManyServersCanGo(t *testing.T) {
@@ -28,7 +28,7 @@ func TestPlanSaysHowManyServersCanGo(t *testing.T) {
 	}
 }
 
-func TestPlanShowsLawsAndSeconds(t *testing.T) {
+func TestPlanShowsPoliciesAndSeconds(t *testing.T) {
 	status, out, _ := invoke(t, strings.Fields(small+"--policies --load 82%")...)
 	if status != 0 || strings.Count(out, "\n") != 1+len(plan.Ways()) || !strings.Contains(out, "feed-forward and the brake") {
 		t.Errorf("status %d, %s", status, out)
@@ -52,7 +52,7 @@ func TestPlanShowsLawsAndSeconds(t *testing.T) {
 	}
 }
 
-func TestPlanNamesNonsense(t *testing.T) {
+func TestPlanReportsInvalidFlags(t *testing.T) {
 	for _, c := range []struct{ args, says string }{
 		{"--servers 25", "27 would be"}, {"--lost 3", "2 may be lost at most"}, {"--load 60", "write 60% or 0.6"}, {"--load much", "write 60% or 0.6"},
 		{"--load 0", "a load is more than 0"}, {"--zones 0", "--zones must be at least 1"}, {"--shards 0", "--shards must be at least 1"}, {"--cores 0", "--cores must be at least 1"},

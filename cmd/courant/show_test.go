@@ -10,7 +10,7 @@ import (
 	"github.com/courant-platform/courant/internal/front/api"
 )
 
-func TestASourceIsShownWithWhenItIsReallyAskedAndWhy(t *testing.T) {
+func TestASourceIsShownWithItsNextPollAndWhy(t *testing.T) {
 	at := func(hour int) courant.Time {
 		return courant.Time{Time: time.Date(2026, 1, 2, hour, 0, 0, 0, time.UTC)}
 	}
@@ -44,7 +44,7 @@ func TestASourceIsShownWithWhenItIsReallyAskedAndWhy(t *testing.T) {
 	}
 }
 
-func TestOnlySetbacksThatThereAreAreCounted(t *testing.T) {
+func TestOnlyActualSetbacksAreCounted(t *testing.T) {
 	for want, h := range map[string]api.Host{"": {}, " (2 failures)": {Failures: 2}, " (1 failure, 3 refusals)": {Failures: 1, Refusals: 3}} {
 		if got := setbacks(h); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -90,7 +90,7 @@ func TestAListInTheEnvironmentIsWrittenEitherWay(t *testing.T) {
 	}
 }
 
-func TestWhatCannotWorkIsRefusedBeforeAnythingStarts(t *testing.T) {
+func TestInvalidSettingsAreRejectedBeforeAnythingStarts(t *testing.T) {
 	for setting, says := range map[string]string{
 		"[http]\nlisten = \"0.0.0.0:8080\"":                               "http.admin_password must be set",
 		"[http]\nlisten = \":8080\"":                                      "http.admin_password must be set",
@@ -140,7 +140,7 @@ func TestTheShownConfigurationIsAFileThatMeansTheSame(t *testing.T) {
 	}
 }
 
-func TestRolesAloneNeedABusAndAStoreThatTheyShare(t *testing.T) {
+func TestSeparateRolesNeedASharedBusAndStore(t *testing.T) {
 	c := app.Defaults()
 	if err := c.Check(nil); err != nil {
 		t.Errorf("all roles: %v", err)
@@ -181,7 +181,7 @@ func TestADurationWithoutAUnitIsRefused(t *testing.T) {
 	}
 }
 
-func TestOldNamesOfSettingsAreTakenWithASentence(t *testing.T) {
+func TestOldNamesOfSettingsAreAcceptedWithAWarning(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "old.toml")
 	text := "[search]\nlaw = \"linear\"\nshards = 4\nhold = [\"0-1\"]\nsecond = \"m.json\"\ndeadline = \"1s\"\n[media]\nmost = 7\nlate = \"9s\"\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -219,7 +219,7 @@ func TestASettingUnderBothOfItsNamesIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheOldNameOfARoleIsTaken(t *testing.T) {
+func TestTheOldNameOfARoleIsAccepted(t *testing.T) {
 	roles, err := app.Named([]string{"shard", "search"})
 	if err != nil || len(roles) != 2 || roles[0].Name != "index" {
 		t.Errorf("got %v, %v", roles, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/courant-platform/courant/internal/stage/robot/explain"
 )
 
-func TestAFetcherHearsOfARunningRobotWhatItKnowsOfAHost(t *testing.T) {
+func TestAFetcherUsesTheHostStateOfARunningRobot(t *testing.T) {
 	const host = `[{"origin":"http://a.example","next":"2026-01-02T03:04:05Z","reason":"the server answered 503","pace":"2s",
 		"domain":{"next":"2026-01-02T03:04:06Z","reason":"a limit"},"robots":{"status":%d,"until":"2026-01-02T03:04:07Z"}}]`
 	status := http.StatusServiceUnavailable

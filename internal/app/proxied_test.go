@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestAProxyIsToldOfOnceByARoleThatRuns(t *testing.T) {
+func TestAProxyIsLoggedOnce(t *testing.T) {
 	var log bytes.Buffer
 	p := &Platform{Config: Defaults(), Logger: slog.New(slog.NewTextHandler(&log, nil))}
 	p.Config.Robot.Proxy = "http://127.0.0.1:19001"

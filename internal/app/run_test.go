@@ -20,14 +20,14 @@ import (
 	"github.com/courant-platform/courant/internal/front/api"
 )
 
-// config is one whose log keeps quiet and whose port is free.
+// config is a configuration with a free port that logs only errors.
 func config() app.Config {
 	c := app.Defaults()
 	c.HTTP.Listen, c.Log.Level = "127.0.0.1:0", "error"
 	return c
 }
 
-// written is a writer of many.
+// written is a buffer for concurrent writers.
 type written struct {
 	// mu guards out.
 	mu  sync.Mutex
@@ -81,7 +81,7 @@ func start(t *testing.T, dir string) (r *app.Remote, said string, stop func()) {
 	return r, out.String(), stop
 }
 
-// ready says whether the platform that has greeted serves already.
+// ready says whether the platform serves, once it has printed its greeting.
 func ready(t *testing.T, said string) bool {
 	base := baseOf(said)
 	if base == "" {
@@ -148,7 +148,7 @@ func TestTheFirstTokenIsShownOnce(t *testing.T) {
 	}
 }
 
-func TestASecondStartSaysWhoHasTheFolder(t *testing.T) {
+func TestASecondStartSaysWhoHoldsTheFolder(t *testing.T) {
 	dir := t.TempDir()
 	_, said, _ := start(t, dir)
 	err := app.Run(t.Context(), config(), app.Options{Data: dir, Out: io.Discard})
@@ -172,7 +172,7 @@ func TestAnAddressInUseIsNamed(t *testing.T) {
 	}
 }
 
-func TestTheFolderIsItsOwnersAlone(t *testing.T) {
+func TestOnlyTheOwnerCanReadTheFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	start(t, dir)
 	for _, name := range []string{"", "run.json", "lock"} {
@@ -186,7 +186,7 @@ func TestTheFolderIsItsOwnersAlone(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeftOfAProcessThatDiedIsNotTrusted(t *testing.T) {
+func TestTheSessionOfADeadProcessIsNotTrusted(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"run.json": `{"pid":1,"address":"http://127.0.0.1:1","token":"x"}`, "lock": "process 1\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// quiet is a configuration whose log keeps quiet and whose port is free.
+// quiet is a configuration with a free port that logs only errors.
 func quiet() Config {
 	c := Defaults()
 	c.HTTP.Listen, c.Log.Level = "127.0.0.1:0", "error"
@@ -43,7 +43,7 @@ func (w *witness) role() Role {
 	}}
 }
 
-func TestWhereOneRoleCannotBeBuiltNoneStarts(t *testing.T) {
+func TestIfOneRoleCannotBeBuiltNoneStarts(t *testing.T) {
 	dir := t.TempDir()
 	c := quiet()
 	c.Index.Model = filepath.Join(dir, "none.json")
@@ -92,7 +92,7 @@ func TestWhenOneRoleFailsTheOthersAreStoppedAndWaitedFor(t *testing.T) {
 	}
 }
 
-func TestAFileThatCannotBeUsedIsNamedByItsKeyBeforeAnythingIsOpened(t *testing.T) {
+func TestAnUnusableFileIsReportedByItsKeyBeforeAnythingIsOpened(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bad")
 	if err := os.WriteFile(bad, []byte("nonsense, \n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -94,7 +94,7 @@ func (d *downloads) read(c *subscribe.Client, n int) (bodies []string) {
 	return bodies
 }
 
-func TestWhoSubscribesMissesNoDownloadOfManyWriters(t *testing.T) {
+func TestASubscriberMissesNoDownloadOfManyWriters(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		d := openDownloads(t, s)
 		d.put("feed", "nobody subscribes yet")
@@ -181,7 +181,7 @@ func TestWhatWasNotAcknowledgedComesAgainAfterARestart(t *testing.T) {
 	}
 }
 
-func TestWhoIsTooLateIsToldWhatIsLost(t *testing.T) {
+func TestALateSubscriberIsToldWhatIsLost(t *testing.T) {
 	d := openDownloads(t, storetest.Memory(t))
 	d.do("PUT", "/api/v1/subscriptions/feeds", `{}`, nil)
 	d.do("PUT", "/api/v1/subscriptions/pictures", `{"kinds":["picture"]}`, nil)
@@ -210,7 +210,7 @@ func TestWhoIsTooLateIsToldWhatIsLost(t *testing.T) {
 	}
 }
 
-func TestMistakesWithSubscriptionsAreSaid(t *testing.T) {
+func TestMistakesWithSubscriptionsAreReported(t *testing.T) {
 	d := openDownloads(t, storetest.Memory(t))
 	d.do("PUT", "/api/v1/subscriptions/me", `{}`, nil)
 	for _, c := range []struct {
@@ -251,7 +251,7 @@ func TestMistakesWithSubscriptionsAreSaid(t *testing.T) {
 	}
 }
 
-func TestWhatAskingAgainDoesNotMendEndsTheClient(t *testing.T) {
+func TestErrorsThatARetryCannotFixEndTheClient(t *testing.T) {
 	d := openDownloads(t, storetest.Memory(t))
 	elsewhere := httptest.NewServer(http.NotFoundHandler())
 	defer elsewhere.Close()
@@ -275,7 +275,7 @@ func TestWhatAskingAgainDoesNotMendEndsTheClient(t *testing.T) {
 	}
 }
 
-func TestWhoStopsTheClientHearsOfNoFailure(t *testing.T) {
+func TestStoppingTheClientIsNotAFailure(t *testing.T) {
 	d := openDownloads(t, storetest.Memory(t))
 	ctx, stop := context.WithCancel(t.Context())
 	client := d.client("me")

@@ -58,7 +58,7 @@ func open(t *testing.T) *world {
 	return w
 }
 
-// admit lets in who has the token.
+// admit admits requests with the token.
 func admit(next web.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+token {
@@ -203,10 +203,10 @@ func TestErrorsAreProblems(t *testing.T) {
 	}
 }
 
-func TestAVisitorMustBeLetInFirst(t *testing.T) {
+func TestChangesAndStateNeedAToken(t *testing.T) {
 	w := open(t)
 	for _, path := range []string{"GET /api/v1/sources", "POST /api/v1/sources", "GET /api/v1/sources/a", "GET /api/v1/sources/a/progress", "DELETE /api/v1/sources/a",
-		"POST /api/v1/sources/a/ask", "GET /api/v1/story?url=x", "POST /api/v1/imports", "GET /api/v1/hosts", "GET /api/v1/host?host=a", "GET /api/v1/subscriptions",
+		"POST /api/v1/sources/a/ask", "GET /api/v1/story?url=x", "POST /api/v1/imports", "GET /api/v1/audit", "GET /api/v1/hosts", "GET /api/v1/host?host=a", "GET /api/v1/subscriptions",
 		"PUT /api/v1/subscriptions/a", "DELETE /api/v1/subscriptions/a", "GET /api/v1/subscriptions/a/downloads", "POST /api/v1/subscriptions/a/ack", "GET /api/v1/downloads/1/body"} {
 		method, path, _ := strings.Cut(path, " ")
 		for who, let := range map[string]bool{"": false, "Bearer " + token: true} {
@@ -276,7 +276,7 @@ func TestASourceTellsOfItsHub(t *testing.T) {
 	}
 }
 
-func TestOfManySourcesEachIsToldItsFate(t *testing.T) {
+func TestEachOfManySourcesGetsItsResult(t *testing.T) {
 	w := open(t)
 	sources := []desk.NewSource{{URL: "http://a.example/feed"}, {URL: "a.example/feed2"}, {URL: "nonsense"}, {URL: "http://a.example/feed"},
 		{URL: "http://b.example/", Name: "taken"}, {URL: "http://c.example/", Name: "taken"}}
@@ -347,7 +347,7 @@ func TestAnAddressMeansItsOwnSourceHoweverAnotherIsNamed(t *testing.T) {
 	w := open(t)
 	w.do("POST", "/api/v1/sources", `{"url":"http://a.example/feed","name":"a"}`, nil)
 	w.do("POST", "/api/v1/sources", `{"url":"http://b.example/feed","name":"b"}`, nil)
-	w.exec(`UPDATE sources SET name = 'http://a.example/feed' WHERE name = 'b'`) // names were free once
+	w.exec(`UPDATE sources SET name = 'http://a.example/feed' WHERE name = 'b'`) // names were not checked once
 	path := "/api/v1/sources/" + url.PathEscape("http://a.example/feed")
 	var s api.SourceState
 	for _, ask := range [][2]string{{"GET", path}, {"POST", path + "/ask"}, {"DELETE", path}} {

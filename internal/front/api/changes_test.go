@@ -51,7 +51,7 @@ func TestChangesComeInTheOrderOfTheirNumbersAndCanBeResumed(t *testing.T) {
 	}
 }
 
-func TestWhoIsTooFarBehindOrAheadBeginsAgain(t *testing.T) {
+func TestAClientTooFarBehindOrAheadMustStartAgain(t *testing.T) {
 	w := open(t)
 	w.page(7, address, courant.Item{Title: "x"})
 	w.exec(`INSERT INTO counts (name, number) VALUES ('forgotten', 5)`)
@@ -63,7 +63,7 @@ func TestWhoIsTooFarBehindOrAheadBeginsAgain(t *testing.T) {
 	}
 }
 
-// ring runs the handlers of the API on a bus and returns what rings.
+// ring runs the handlers of the API on a bus and returns a function that notifies them.
 func (w *world) ring(t *testing.T) func() {
 	b := &bus.Bus{Driver: &membus.Driver{}}
 	done := make(chan error, 1)
@@ -99,7 +99,7 @@ func TestALongPollEndsWithTheChangeOrTheProcess(t *testing.T) {
 	}
 }
 
-// stop has Run return.
+// stop makes Run return.
 func (w *world) stop(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -114,8 +114,8 @@ func (h *Host) scan(rows interface{ Scan(...any) error }) error {
 	return err
 }
 
-// settle completes a row: a wait that is over is removed, and one without a reason gets
-// its reason, the Crawl-delay or the pace.
+// settle completes a row: a wait that is over is removed; a wait for the Crawl-delay,
+// and one without a reason, gets its reason.
 func (a *API) settle(h *Host) {
 	delay := time.Duration(0)
 	if a.CrawlDelay != nil && h.Robots.Text != "" {

@@ -59,7 +59,7 @@ func TestAHostTellsWhatWaitsForItAndWhy(t *testing.T) {
 	}
 }
 
-func TestASourceThatIsGoneIsAskedAgainWhenPeopleWantIt(t *testing.T) {
+func TestASourceThatIsGoneIsPolledAgainOnRequest(t *testing.T) {
 	w := open(t)
 	w.do("POST", "/api/v1/sources", `{"url":"http://a.example/feed","name":"a","ignore_robots":true}`, nil)
 	w.exec(`UPDATE polls SET due = 253402300799000, reason = 'it is gone'`)

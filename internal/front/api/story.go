@@ -17,7 +17,7 @@ import (
 type Story struct {
 	URL     string         `json:"url"`
 	Sources []string       `json:"sources"`
-	State   string         `json:"state"` // live, withdrawn, waiting, ready, unknown
+	State   string         `json:"state"` // unknown, found, waiting, ready, live or withdrawn
 	Missing int            `json:"missing"`
 	Steps   []courant.Step `json:"steps"`
 }

@@ -33,7 +33,7 @@ func (w *world) rest(origin, reason string, allowed time.Duration, robots string
 		origin, text, status, now.Add(until).UnixMilli(), now.Add(allowed).UnixMilli(), failures, reason)
 }
 
-// robots has a robot run for all hosts.
+// robots adds the leases of a robot that runs for all hosts.
 func (w *world) robots() {
 	for part := range courant.Partitions {
 		w.exec(`INSERT INTO leases (name, owner, until, epoch) VALUES ($1, 'me', $2, 1)`, fmt.Sprint("robot/", part), w.store.Now().Add(time.Hour).UnixMilli())
@@ -43,7 +43,7 @@ func (w *world) robots() {
 // waitCase is a source that waits, or not.
 type waitCase struct {
 	set    func(*world)
-	after  time.Duration // how long from now it is asked; 0 for as soon as may be
+	after  time.Duration // until it is polled; 0 for as soon as possible
 	reason string        // "" for no wait
 }
 
@@ -97,7 +97,7 @@ func waitCases() map[string]waitCase {
 	}
 }
 
-func TestASourceSaysWhyItIsNotAskedWhenItIsDue(t *testing.T) {
+func TestASourceSaysWhyItIsNotPolledWhenItIsDue(t *testing.T) {
 	for name, c := range waitCases() {
 		t.Run(name, func(t *testing.T) {
 			w := open(t)
@@ -134,7 +134,7 @@ func TestAHostIsFoundOnEveryPortAndByAnAddress(t *testing.T) {
 	w.do("POST", "/api/v1/sources", `{"url":"http://a_b.example:8080/feed","name":"a"}`, nil)
 	for name, want := range map[string]string{
 		"127.0.10.38": "http://127.0.10.38:18100", "127.0.10.38:18100": "http://127.0.10.38:18100", "http://127.0.10.38:18100": "http://127.0.10.38:18100",
-		"http://127.0.10.38": "http://127.0.10.38", // which was never asked, and waits with the others
+		"http://127.0.10.38": "http://127.0.10.38", // no request was sent to it, but it shares the wait
 		"a_b.example":        "https://a_b.example http://a_b.example:8080", "fd00::1": "http://[fd00::1]:8080", "[fd00::1]": "http://[fd00::1]:8080",
 	} {
 		var hosts []api.Host

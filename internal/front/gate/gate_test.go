@@ -99,7 +99,7 @@ func TestTheHandlerIsToldWhoAsks(t *testing.T) {
 	}
 }
 
-func TestWhoIsNotKnownIsToldWhatIsWrong(t *testing.T) {
+func TestAnUnknownVisitorIsToldWhatIsWrong(t *testing.T) {
 	g := open(t)
 	sum := sha256.Sum256([]byte(first(t, g)))
 	for authorization, says := range map[string]string{
@@ -122,7 +122,7 @@ func TestWhoIsNotKnownIsToldWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestWithoutAPasswordNonePasses(t *testing.T) {
+func TestWithoutASetPasswordEveryPasswordIsRejected(t *testing.T) {
 	g := open(t)
 	g.Password = ""
 	for _, authorization := range []string{"Basic YWRtaW46", "Basic YWRtaW46Y29ycmVjdCBob3JzZSBiYXR0ZXJ5"} {
@@ -133,7 +133,7 @@ func TestWithoutAPasswordNonePasses(t *testing.T) {
 	}
 }
 
-func TestWithoutASessionTheEmptyTokenIsNone(t *testing.T) {
+func TestWithoutASessionTheEmptyTokenIsInvalid(t *testing.T) {
 	g := open(t)
 	g.Session = ""
 	if who, w := admit(g, asked(t, "Bearer ")); who != nil || w.Code != http.StatusUnauthorized {
@@ -141,7 +141,7 @@ func TestWithoutASessionTheEmptyTokenIsNone(t *testing.T) {
 	}
 }
 
-func TestAPageElsewhereCannotUseThePasswordThatABrowserKnows(t *testing.T) {
+func TestAPageOfAnotherOriginCannotUseTheBrowsersPassword(t *testing.T) {
 	g := open(t)
 	for origin, let := range map[string]bool{"http://evil.example": false, "null": false, "http://courant.example": true, "": true} {
 		r := asked(t, "")
@@ -155,7 +155,7 @@ func TestAPageElsewhereCannotUseThePasswordThatABrowserKnows(t *testing.T) {
 	}
 }
 
-func TestAStoreThatCannotBeReadIsNoWrongToken(t *testing.T) {
+func TestAnUnreadableStoreIsNotReportedAsAWrongToken(t *testing.T) {
 	g := open(t)
 	s, faults := storetest.Faulty(t)
 	g.Store = s

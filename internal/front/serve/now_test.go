@@ -18,7 +18,7 @@ const (
 	picture = "http://a.example/1.png"
 )
 
-// kept puts a product into the store that is not printed.
+// kept stores a product that is not rendered.
 func (w *world) kept(id int64, address string, pictures ...string) {
 	w.t.Helper()
 	w.page(id, address, "Cup", false)
@@ -46,7 +46,7 @@ func (w *world) exec(query string, args ...any) {
 	}
 }
 
-// asked counts what pages was told.
+// asked counts the messages to pages.
 func (w *world) asked() (n int) {
 	w.t.Helper()
 	if err := w.store.Read(w.t.Context(), func(r store.Reader) error {
@@ -57,7 +57,7 @@ func (w *world) asked() (n int) {
 	return n
 }
 
-func TestAProductThatIsNotPrintedIsShownAndAskedFor(t *testing.T) {
+func TestAProductThatIsNotRenderedIsShownAndRequested(t *testing.T) {
 	w := open(t)
 	w.kept(7, product, picture)
 	first := w.get(pagePath(product))
@@ -79,7 +79,7 @@ func TestAProductThatIsNotPrintedIsShownAndAskedFor(t *testing.T) {
 	}
 }
 
-func TestAPageIsAskedForOnceAMinute(t *testing.T) {
+func TestAPageIsRequestedOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		w.kept(1, product, picture)
@@ -103,7 +103,7 @@ func TestAPageIsAskedForOnceAMinute(t *testing.T) {
 	})
 }
 
-func TestAPageIsNotAskedForThatLacksNothing(t *testing.T) {
+func TestACompletePageIsNotRequested(t *testing.T) {
 	w := open(t)
 	w.arrive(picture, 1)
 	w.arrive(picture+"?missing", 2)

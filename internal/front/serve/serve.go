@@ -1,5 +1,5 @@
 // Package serve answers readers: light pages, their pictures, and the list of the
-// newest pages. It only reads the store and the blobs; no answer waits for a stage.
+// newest pages. It reads the store and the blobs; no answer waits for a stage.
 package serve
 
 import (

@@ -176,7 +176,7 @@ func TestEverySpellingOfAnAddressFindsItsPage(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotThereIsSaidInWords(t *testing.T) {
+func TestAMissingPageIsExplained(t *testing.T) {
 	w := open(t)
 	w.page(1, address, "One", true)
 	for path, c := range map[string]struct {
@@ -213,7 +213,7 @@ func TestAnUnknownHostIsMisdirected(t *testing.T) {
 	}
 }
 
-func TestNothingOfASourceComesAliveInAListing(t *testing.T) {
+func TestNothingFromASourceIsExecutedInAListing(t *testing.T) {
 	w := open(t)
 	evil := []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `</title></style><svg onload=alert(1)>`, `{{.}}`, `<a href="javascript:alert(1)">x</a>`}
 	for i, title := range evil {
@@ -230,7 +230,7 @@ func TestNothingOfASourceComesAliveInAListing(t *testing.T) {
 	inert(t, read(t, w.get(pagePath(`<script>alert(1)</script>`))))
 }
 
-// inert reads a text as a browser does and finds nothing that acts.
+// inert parses a text as a browser does and checks that nothing in it is active.
 func inert(t *testing.T, text string) {
 	t.Helper()
 	z := html.NewTokenizer(strings.NewReader(text))
@@ -327,7 +327,7 @@ func TestNoPathLeadsOutOfTheMedia(t *testing.T) {
 	}
 }
 
-func TestOnlyReadingIsAllowed(t *testing.T) {
+func TestOnlyGETIsAllowed(t *testing.T) {
 	w := open(t)
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete} {
 		out := httptest.NewRecorder()
