@@ -36,6 +36,8 @@ type Schedule struct {
 	Store  *store.Store
 	Config Config
 	Log    *slog.Logger
+
+	healed time.Time // when heal ran last; only Run uses it
 }
 
 const (
@@ -68,7 +70,10 @@ func (s *Schedule) turn(ctx context.Context) time.Duration {
 	if err := s.Store.Room(ctx); err != nil {
 		return long
 	}
-	err := s.heal(ctx)
+	var err error
+	if time.Since(s.healed) >= long {
+		s.healed, err = time.Now(), s.heal(ctx)
+	}
 	n := 0
 	if err == nil {
 		n, err = s.claim(ctx)
@@ -132,10 +137,13 @@ func (s *Schedule) claim(ctx context.Context) (n int, err error) {
 			if !ask {
 				continue
 			}
-			if err := tx.Row(askPoll, d.poll.Source, tx.Now().UnixMilli()).Scan(&d.poll.AsOf); err != nil {
+			asked, err := tx.Exec(askPoll, d.poll.Source, d.poll.AsOf)
+			if err != nil {
 				return err
 			}
-			polls = append(polls, d.poll)
+			if asked == 1 { // else something was delivered just now
+				polls = append(polls, d.poll)
+			}
 		}
 		tx.Emit(flow.SourceDue.Encode(polls...))
 		return nil
@@ -143,7 +151,7 @@ func (s *Schedule) claim(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// plan sets the next due time, and says whether the source is asked now.
+// plan sets the next due time, and the as-of of a new ask if there is to be one.
 func (s *Schedule) plan(d *dueSource, now time.Time) (ask bool) {
 	if d.gone {
 		d.due, d.why = store.Time(table.Never), "it is gone (410) and is not asked any more"
@@ -154,7 +162,11 @@ func (s *Schedule) plan(d *dueSource, now time.Time) (ask bool) {
 	if d.due = d.skip.after(planned); d.due.After(planned) {
 		d.why = "the feed asks not to be asked then (skipHours, skipDays)"
 	}
-	return !d.outstanding
+	if d.outstanding {
+		return false
+	}
+	d.poll.AsOf = max(now.UnixMilli(), d.poll.AsOf+1)
+	return true
 }
 
 // changed brings the next poll of a source forward that turned out to be

@@ -9,7 +9,7 @@ import (
 
 const (
 	// $1 is the time now. A subscription counts while it lives: pinged, else 0.
-	columns = `p.source, a.origin, a.partition, p.due, p.poll_interval, a.asked > a.answered OR EXISTS (SELECT 1 FROM pending w WHERE w.source = p.source),
+	columns = `p.source, a.origin, a.partition, a.as_of, p.due, p.poll_interval, a.asked > a.answered OR EXISTS (SELECT 1 FROM pending w WHERE w.source = p.source),
 		r.changed, r.rhythm, r.ttl, a.failures, s.fixed_interval, a.fresh_for, a.gone_since, r.skip_hours, r.skip_days,
 		COALESCE((SELECT MAX(pinged) FROM websub WHERE websub.source = p.source AND state = 'active' AND until > $1), 0)
 		FROM polls p JOIN sources s ON s.id = p.source JOIN answers a ON a.source = p.source JOIN readings r ON r.source = p.source`
@@ -17,8 +17,7 @@ const (
 	duePolls = `SELECT ` + columns + ` WHERE p.due <= $1 ORDER BY p.due LIMIT $2 /*skip p*/`
 	onePoll  = `SELECT ` + columns + ` WHERE p.source = $2 /*lock p*/`
 	planPoll = `UPDATE polls SET due = $2, poll_interval = $3, reason = $4 WHERE source = $1`
-	askPoll  = `UPDATE answers SET as_of = CASE WHEN as_of < $2 THEN $2 ELSE as_of + 1 END, asked = CASE WHEN as_of < $2 THEN $2 ELSE as_of + 1 END
-		WHERE source = $1 RETURNING asked`
+	askPoll  = `UPDATE answers SET as_of = $2, asked = $2 WHERE source = $1 AND as_of < $2`
 	// What the adaptation alone has planned, which is never later than the longest interval.
 	adapted = `SELECT 1 FROM sources s JOIN answers a ON a.source = s.id JOIN readings r ON r.source = s.id
 		WHERE s.id = polls.source AND s.fixed_interval = 0 AND a.gone_since = 0 AND r.skip_hours = 0 AND r.skip_days = 0`
@@ -29,7 +28,7 @@ const (
 
 // dueSource is a source as this stage sees it.
 type dueSource struct {
-	poll        flow.Poll // AsOf is that of the new ask, if there is one
+	poll        flow.Poll // AsOf is the newest that was given, then that of the new ask
 	due         time.Time
 	interval    time.Duration
 	outstanding bool
@@ -41,7 +40,7 @@ type dueSource struct {
 
 func (d *dueSource) scan(rows interface{ Scan(...any) error }) error {
 	var due, interval, changed, rhythm, ttl, every, fresh, gone, pinged int64
-	err := rows.Scan(&d.poll.Source, &d.poll.Origin, &d.poll.Partition, &due, &interval, &d.outstanding,
+	err := rows.Scan(&d.poll.Source, &d.poll.Origin, &d.poll.Partition, &d.poll.AsOf, &due, &interval, &d.outstanding,
 		&changed, &rhythm, &ttl, &d.history.Failures, &every, &fresh, &gone, &d.skip.hours, &d.skip.days, &pinged)
 	d.due, d.interval = store.Time(due), time.Duration(interval)*time.Millisecond
 	d.history.Fresh, d.gone = time.Duration(fresh)*time.Millisecond, gone > 0
