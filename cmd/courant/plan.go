@@ -58,8 +58,8 @@ func (f *flags) plan() *cobra.Command {
 	o.DurationVar(&w.Deadline, "deadline", 500*time.Millisecond, "deadline of a query")
 	o.Uint64Var(&w.Seed, "seed", 0, "random seed")
 	o.BoolVar(&p.policies, "policies", false, "compare degradation policies during the loss instead")
-	o.BoolVar(&p.policies, "laws", false, "the old name of --policies")
-	cobra.CheckErr(o.MarkHidden("laws"))
+	o.BoolVar(&p.policies, "laws", false, "")
+	cobra.CheckErr(o.MarkDeprecated("laws", "it is now called --policies")) // hides it, and says so when it is used
 	o.BoolVar(&p.seconds, "seconds", false, "show the loss second by second instead")
 	return c
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/guard"
+	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/setting"
 )
 
@@ -54,7 +55,7 @@ func (c Config) validatePorts() error {
 		return invalid("bus.kind must be memory or nats, not %q", c.Bus.Kind)
 	}
 	if u := c.Store.URL; u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") && !strings.Contains(u, "=") {
-		return invalid("store.url must be a PostgreSQL URL such as postgres://user@host/name, not %q", u)
+		return invalid("store.url must be a PostgreSQL URL such as postgres://user@host/name, not %q", link.Redact(u))
 	}
 	return nil
 }

@@ -27,6 +27,12 @@ func (c Config) Renamed() (sentences []string) {
 	for _, old := range c.old {
 		sentences = append(sentences, fmt.Sprintf("%s is now called %s; the old name stops working in the next release", old, renamedKeys[old]))
 	}
+	for _, line := range c.Search.Experiments {
+		if strings.Contains(line, " second=") {
+			sentences = append(sentences, "second= in search.experiments is now called reranker=; the old name stops working in the next release")
+			break
+		}
+	}
 	return sentences
 }
 

@@ -2,12 +2,8 @@ package app
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"net"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -23,9 +19,6 @@ func indexRole(p *Platform) (unit, error) {
 	c := p.Config.Index
 	x := &index.Index{Store: p.Store, Config: c, RegionParam: p.Config.Catalog.RegionParam, Metrics: p.Metrics, Log: p.log("index"),
 		Dir: filepath.Join(p.dir, "index")}
-	if err := moved(filepath.Join(p.dir, "search"), x.Dir); err != nil {
-		return unit{}, err
-	}
 	if err := x.Open(); err != nil {
 		return unit{}, err
 	}
@@ -94,17 +87,6 @@ func (p *Platform) zone() string {
 
 // has says whether this process has a role.
 func (p *Platform) has(role string) bool { return p.roles[role] }
-
-// moved gives a folder of an earlier version its new name.
-func moved(from, to string) error {
-	if _, err := os.Stat(to); err == nil {
-		return nil
-	}
-	if err := os.Rename(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("rename the index folder: %w", err)
-	}
-	return nil
-}
 
 func (c Config) validateIndex() error {
 	if n := c.Index.Shards; n < 1 || n > index.MaxShards {

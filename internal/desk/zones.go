@@ -28,6 +28,9 @@ func (d *Desk) SwitchZone(ctx context.Context, who courant.Visitor, zones Zones,
 		if err := tx.Row(readZone, zone).Scan(&off); err != nil && !store.NoRow(err) {
 			return err
 		}
+		if off == !on {
+			return nil
+		}
 		if _, err := tx.Exec(putZone, zone, !on, store.Millis(tx.Now())); err != nil {
 			return err
 		}

@@ -112,6 +112,9 @@ func (f *Flags) parseLine(text string) (l line, problem string) {
 		return l, "a line is name = value, then conditions"
 	}
 	if to := f.Old[l.name]; to != "" {
+		if f.Log != nil {
+			f.Log.Warn("flag renamed; the old name stops working in the next release", "old", l.name, "new", to)
+		}
 		l.name = to
 	}
 	if !slices.Contains(f.Known, l.name) {
