@@ -21,7 +21,7 @@ func tree(t *testing.T) []file {
 	return files
 }
 
-// report fails the test with one line a finding.
+// report fails the test with one line for each finding.
 func report(t *testing.T, found []string) {
 	t.Helper()
 	for _, f := range found {
@@ -32,11 +32,11 @@ func report(t *testing.T, found []string) {
 func TestEveryFile(t *testing.T) {
 	files := tree(t)
 	for name, check := range map[string]func(file) []string{
-		"lies in a layer of the layout":              placeless,
-		"imports what its place allows":              wrongImports,
-		"keeps the limits of length and depth":       tooLarge,
-		"has no init, stray context or sleep":        unwanted,
-		"keeps its statements in its package's file": strayed,
+		"is in a layer":                              placeless,
+		"imports only what its folder may":           wrongImports,
+		"is within the limits of length and nesting": tooLarge,
+		"has no init, context.Background or Sleep":   unwanted,
+		"has no SQL outside sql.go":                  strayed,
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, f := range files {
@@ -48,7 +48,7 @@ func TestEveryFile(t *testing.T) {
 
 func TestEveryPackageSaysWhatItGives(t *testing.T) { report(t, undescribed(tree(t))) }
 
-func TestEveryDependencyHasAHomeAndAReason(t *testing.T) {
+func TestEveryDependencyHasARowInHomes(t *testing.T) {
 	goMod, err := os.ReadFile(root + "/go.mod")
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestEveryDependencyHasAHomeAndAReason(t *testing.T) {
 	report(t, needless(files))
 }
 
-func TestEveryStatementIsOneForBothDatabases(t *testing.T) {
+func TestEveryStatementIsValidInEveryDatabase(t *testing.T) {
 	all := statements(tree(t))
 	if len(all) < 50 {
 		t.Errorf("only %d statements were found", len(all))
@@ -72,7 +72,7 @@ func TestEveryStatementIsOneForBothDatabases(t *testing.T) {
 	})
 }
 
-func TestEveryColumnIsWrittenByWhomTheMigrationsName(t *testing.T) {
+func TestEveryColumnIsWrittenOnlyByTheUnitsTheMigrationsName(t *testing.T) {
 	names, err := fs.Glob(os.DirFS(root), "internal/port/store/migrations/*.sql")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("%d migrations, %v", len(names), err)
@@ -94,4 +94,4 @@ func TestEveryColumnIsWrittenByWhomTheMigrationsName(t *testing.T) {
 	report(t, breaches(all, files))
 }
 
-func TestNoStatementStandsTwice(t *testing.T) { report(t, repeated(statements(tree(t)))) }
+func TestNoStatementIsRepeated(t *testing.T) { report(t, repeated(statements(tree(t)))) }

@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 )
 
-// planted is a small tree with one fault in each file.
+// planted loads a tree of one file.
 func planted(t *testing.T, name, text string) []file {
 	t.Helper()
 	files, err := load(fstest.MapFS{name: {Data: []byte(text)}})
@@ -17,10 +17,10 @@ func planted(t *testing.T, name, text string) []file {
 	return files
 }
 
-func TestForbiddenImportsAreNamed(t *testing.T) {
+func TestForbiddenImportsAreReported(t *testing.T) {
 	for _, c := range []struct{ name, imports, named string }{
-		{"courant.go", module + "/internal/kit/link", "the vocabulary may not import internal/kit/link"},
-		{"courant.go", "golang.org/x/text/language", "golang.org/x/text/language has its home elsewhere"},
+		{"courant.go", module + "/internal/kit/link", "the root package may not import internal/kit/link"},
+		{"courant.go", "golang.org/x/text/language", "golang.org/x/text/language may not be imported here"},
 		{"internal/kit/link/a.go", module + "/internal/port/store", "internal/kit/link may not import internal/port/store"},
 		{"internal/kit/link/a_test.go", module + "/internal/port/store/storetest", "may not import"},
 		{"internal/read/feed/a.go", module + "/internal/flow", "internal/read/feed may not import internal/flow"},
@@ -42,12 +42,12 @@ func TestForbiddenImportsAreNamed(t *testing.T) {
 		{"internal/table/a.go", module + "/internal/flow", "may not import internal/flow"},
 		{"internal/kit/link/a.go", module + "/internal/search/words", "may not import internal/search/words"},
 		{"cmd/courant/a.go", module + "/internal/port/store", "may not import internal/port/store"},
-		{"internal/app/a.go", "github.com/nats-io/nats.go", "nats.go has its home elsewhere"},
-		{"internal/app/a.go", "github.com/jackc/pgx/v5/pgxpool", "pgxpool has its home elsewhere"},
-		{"internal/front/api/a.go", "golang.org/x/net/html", "golang.org/x/net/html has its home elsewhere"},
-		{"internal/stage/robot/client/a.go", "golang.org/x/net/html/charset", "charset has its home elsewhere"},
-		{"internal/stage/robot/a.go", "github.com/andybalholm/brotli", "brotli has its home elsewhere"},
-		{"internal/stage/parse/a.go", "example.org/left/pad", "example.org/left/pad has its home elsewhere"},
+		{"internal/app/a.go", "github.com/nats-io/nats.go", "nats.go may not be imported here"},
+		{"internal/app/a.go", "github.com/jackc/pgx/v5/pgxpool", "pgxpool may not be imported here"},
+		{"internal/front/api/a.go", "golang.org/x/net/html", "golang.org/x/net/html may not be imported here"},
+		{"internal/stage/robot/client/a.go", "golang.org/x/net/html/charset", "charset may not be imported here"},
+		{"internal/stage/robot/a.go", "github.com/andybalholm/brotli", "brotli may not be imported here"},
+		{"internal/stage/parse/a.go", "example.org/left/pad", "example.org/left/pad may not be imported here"},
 	} {
 		files := planted(t, c.name, "package a\n\nimport _ \""+c.imports+"\"\n")
 		if got := wrongImports(files[0]); len(got) != 1 || !strings.HasPrefix(got[0], c.name+":3: ") || !strings.Contains(got[0], c.named) {
@@ -84,19 +84,19 @@ func TestAllowedImportsPass(t *testing.T) {
 	}
 }
 
-func TestFaultsAreNamed(t *testing.T) {
+func TestFaultsAreReported(t *testing.T) {
 	lines := func(n int) string { return strings.Repeat("\t_ = 0\n", n) }
 	for _, c := range []struct{ what, name, text, named string }{
-		{"a place outside the layout", "internal/util/a.go", "package util\n", "internal/util/a.go: the layout has no such place"},
+		{"a folder in no layer", "internal/util/a.go", "package util\n", "internal/util/a.go: the folder is in no layer"},
 		{"501 lines", "a.go", "package a\n" + strings.Repeat("//\n", 500), "a.go: 501 lines, more than 500"},
 		{"a function of 61 lines", "a.go", "package a\n\nfunc long() {\n" + lines(59) + "}\n", "a.go:3: long has 61 lines, more than 60"},
 		{"a block nested five deep", "a.go", nested(5), "a.go:8: nested more than 4 deep"},
 		{"a block nested five deep in a literal", "a.go", "package a\n\nvar f = func() {\n" + blocks(5) + "}\n", "a.go:8: nested more than 4 deep"},
-		{"an init function", "a.go", "package a\n\nfunc init() {}\n", "a.go:3: an init function"},
-		{"a context out of nowhere", "a.go", "package a\n\nvar ctx = context.Background()\n", "a.go:3: context.Background outside main"},
-		{"sleeping", "a.go", "package a\n\nfunc f() { time.Sleep(1) }\n", "a.go:3: time.Sleep"},
-		{"sleeping in a test", "a_test.go", "package a\n\nfunc f() { time.Sleep(1) }\n", "a_test.go:3: time.Sleep"},
-		{"a statement elsewhere", "a.go", "package a\n\nconst q = `UPDATE hosts SET part = 1`\n", "a.go:3: a statement outside sql.go"},
+		{"an init function", "a.go", "package a\n\nfunc init() {}\n", "a.go:3: init functions are not allowed"},
+		{"context.Background outside main", "a.go", "package a\n\nvar ctx = context.Background()\n", "a.go:3: context.Background outside main"},
+		{"sleeping", "a.go", "package a\n\nfunc f() { time.Sleep(1) }\n", "a.go:3: time.Sleep is not allowed"},
+		{"sleeping in a test", "a_test.go", "package a\n\nfunc f() { time.Sleep(1) }\n", "a_test.go:3: time.Sleep is not allowed"},
+		{"a statement elsewhere", "a.go", "package a\n\nconst q = `UPDATE hosts SET partition = 1`\n", "a.go:3: SQL statement outside sql.go"},
 	} {
 		f := planted(t, c.name, c.text)[0]
 		got := slices.Concat(placeless(f), tooLarge(f), unwanted(f), strayed(f))
@@ -106,7 +106,7 @@ func TestFaultsAreNamed(t *testing.T) {
 	}
 }
 
-func TestWhatKeepsTheLimitsPasses(t *testing.T) {
+func TestCodeWithinTheLimitsPasses(t *testing.T) {
 	for what, text := range map[string]string{
 		"500 lines":                "package a\n" + strings.Repeat("//\n", 499),
 		"a function of 60 lines":   "package a\n\nfunc f() {\n" + strings.Repeat("\t_ = 0\n", 58) + "}\n",
@@ -119,7 +119,7 @@ func TestWhatKeepsTheLimitsPasses(t *testing.T) {
 			t.Errorf("%s: got %q", what, got)
 		}
 	}
-	said := "package a\n\nfunc f() {\n\ttime.Sleep(1) // the server has no other sign\n}\n"
+	said := "package a\n\nfunc f() {\n\ttime.Sleep(1) // the server gives no other signal\n}\n"
 	if got := unwanted(planted(t, "a_test.go", said)[0]); got != nil {
 		t.Errorf("a test that says why it sleeps: %q", got)
 	}
@@ -129,12 +129,12 @@ func TestWhatKeepsTheLimitsPasses(t *testing.T) {
 	}
 }
 
-// nested is a file with so many blocks inside each other.
+// nested returns a file with n blocks inside each other.
 func nested(n int) string { return "package a\n\nfunc f() {\n" + blocks(n) + "}\n" }
 
 func blocks(n int) string { return strings.Repeat("for {\n", n) + strings.Repeat("}\n", n) }
 
-func TestAPackageWithoutAWordIsNamed(t *testing.T) {
+func TestAPackageWithoutACommentIsReported(t *testing.T) {
 	for text, named := range map[string]bool{
 		"package a\n":                           true,
 		"// This is a.\npackage a\n":            true,
@@ -150,7 +150,7 @@ func TestAPackageWithoutAWordIsNamed(t *testing.T) {
 	}
 }
 
-func TestDependenciesWithoutAReasonAreNamed(t *testing.T) {
+func TestDependenciesWithoutARowAreReported(t *testing.T) {
 	const begin = "module x\n\nrequire (\n\tgithub.com/spf13/cobra v1.0.0\n"
 	files := planted(t, "cmd/courant/a.go", "package main\n\nimport (\n\t_ \"github.com/spf13/cobra\"\n\t_ \"example.org/pad/left\"\n)\n")
 	for _, c := range []struct{ what, mod, named string }{
@@ -168,11 +168,11 @@ func TestDependenciesWithoutAReasonAreNamed(t *testing.T) {
 		t.Errorf("replace: got %q", got)
 	}
 	if got := needless(files); len(got) != len(homes)-1 {
-		t.Errorf("%d of %d rows that nothing needs are named", len(got), len(homes)-1)
+		t.Errorf("%d of %d unused rows are reported", len(got), len(homes)-1)
 	}
 }
 
-func TestStatementsArePutTogether(t *testing.T) {
+func TestStatementsAreConcatenated(t *testing.T) {
 	text := "package a\n\nconst (\n\tcolumns = `a, ` + `b`\n\tall = `SELECT ` + columns + ` FROM x`\n\tlabel = `none`\n)\n"
 	got := statements(planted(t, "internal/stage/a/sql.go", text))
 	if len(got) != 1 || got[0].name != "all" || got[0].text != "SELECT a, b FROM x" || got[0].at != "internal/stage/a/sql.go:5" {
@@ -194,7 +194,7 @@ CREATE TABLE lost (
 );
 `
 
-func TestAColumnWithAnotherWriterIsNamed(t *testing.T) {
+func TestAColumnWithAnotherWriterIsReported(t *testing.T) {
 	files, err := load(fstest.MapFS{
 		"internal/stage/schedule/sql.go": {Data: []byte("package schedule\n\nconst plan = `UPDATE polls SET due = CASE WHEN $2 THEN (SELECT 1) ELSE 2 END, reason = $3 WHERE source = $1`\n")},
 		"internal/stage/robot/sql.go":    {Data: []byte("package robot\n\nconst answer = `INSERT INTO polls (source, reason) VALUES ($1, $2) ON CONFLICT (source) DO UPDATE SET due = polls.due`\n")},
@@ -213,16 +213,16 @@ func TestAColumnWithAnotherWriterIsNamed(t *testing.T) {
 	want := []string{
 		"internal/table/sql.go:3: count: parse writes counts.number, whose writers are desk",
 		"internal/stage/robot/sql.go:3: answer: robot writes polls.reason, whose writers are schedule",
-		"the migrations name desk as a writer of polls.due, which it does not write",
+		"the migrations name desk as a writer of polls.due, but it does not write it",
 	}
 	if got := breaches(all, files); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-func TestAStatementThatStandsTwiceIsNamed(t *testing.T) {
+func TestARepeatedStatementIsReported(t *testing.T) {
 	got := repeated([]statement{{"a.go:1", "one", "SELECT 1  FROM x"}, {"b.go:2", "two", "SELECT 1 FROM\n\tx"}, {"c.go:3", "three", "SELECT 2 FROM x"}})
-	if want := []string{"b.go:2: two is one of a.go:1 once more"}; !slices.Equal(got, want) {
+	if want := []string{"b.go:2: two repeats one at a.go:1"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -7,37 +7,37 @@ import (
 )
 
 // home says where a dependency, or a part of one, may be imported and why we
-// have it. Of two rows the longer path counts.
+// have it. Where two rows match, the longer path wins.
 type home struct {
 	path  string
-	at    []string // folders, each with what lies below it
+	at    []string // folders, each including its subfolders
 	tests bool     // tests may import it anywhere
 	why   string
 }
 
-// homes is the list of all that we did not write ourselves.
+// homes lists every third-party dependency.
 var homes = []home{
 	{path: "code.dny.dev/ssrf", at: []string{"internal/kit/guard"},
-		why: "the list of addresses that are not public, kept after IANA's registries"},
+		why: "the list of non-public addresses, maintained from IANA's registries"},
 	{path: "github.com/andybalholm/brotli", at: []string{"internal/stage/robot/client"},
-		why: "sites answer in brotli"},
+		why: "sites send brotli"},
 	{path: "github.com/blevesearch/snowballstem", at: []string{"internal/search/words"},
-		why: "the stems of words in many languages, as Snowball defines them"},
+		why: "stemming in many languages, as Snowball defines it"},
 	{path: "github.com/jackc/pgx", at: []string{"internal/port/store/postgres"},
 		why: "the driver for PostgreSQL"},
 	{path: "github.com/klauspost/compress",
 		at:  []string{"internal/kit/pack", "internal/kit/unpack", "internal/stage/robot/client", "internal/stage/pages", "internal/front/serve"},
 		why: "zstd, and gzip twice as fast as the standard library's"},
 	{path: "github.com/nats-io/nats-server", at: []string{"internal/port/bus/natsbus"},
-		why: "the bus of several processes without a server to install"},
+		why: "the bus of several processes, without a server to install"},
 	{path: "github.com/nats-io/nats.go", at: []string{"internal/port/bus/natsbus"},
 		why: "the bus of several processes"},
 	{path: "github.com/pelletier/go-toml", at: []string{app},
-		why: "the configuration file, with line and column of a mistake"},
+		why: "the configuration file, with line and column of a mistake in it"},
 	{path: "github.com/pressly/goose", at: []string{"internal/port/store"},
 		why: "migrations, locked against each other on PostgreSQL"},
 	{path: "github.com/prometheus/client_golang", at: []string{"internal/kit/obs"},
-		why: "metrics in the form that operators collect"},
+		why: "metrics in the Prometheus format"},
 	{path: "github.com/spf13/cobra", at: []string{"cmd"},
 		why: "the command line: subcommands, help, completion"},
 	{path: "golang.org/x/image", at: []string{"internal/stage/media/picture"},
@@ -45,23 +45,23 @@ var homes = []home{
 	{path: "golang.org/x/net", at: []string{"internal/kit/link", "internal/stage/robot", "internal/stage/robot/client"},
 		why: "IDNA, the public suffix list, proxies from the environment"},
 	{path: "golang.org/x/net/html", at: []string{"internal/kit/markup"}, tests: true,
-		why: "reads our output as a browser does; never hostile input, for it is quadratic"},
+		why: "parses our own output as a browser does; never hostile input, because it is quadratic"},
 	{path: "golang.org/x/sync", at: []string{"internal/stage/media/picture", "internal/stage/robot/client"},
-		why: "a weighted semaphore: pictures share the memory, not the count; one lookup of a name for all who wait"},
+		why: "a weighted semaphore that bounds the memory of pictures, not their number; one DNS lookup for all who wait for it"},
 	{path: "golang.org/x/text", at: []string{"cmd", "internal/kit/charset", "internal/kit/markup"}, tests: true,
 		why: "the character sets of the Web, Unicode normal forms"},
 	{path: "google.golang.org/grpc", at: []string{"internal/search/fleet"},
-		why: "queries between fronts and shards: deadlines and cancellation come along, load is seen"},
+		why: "queries between fronts and shards, with deadlines, cancellation and load"},
 	{path: "google.golang.org/protobuf", at: []string{"internal/search/fleet/wire"},
-		why: "the messages of these, which may grow while old and new processes talk"},
+		why: "the messages of these queries, which can gain fields while old and new processes talk"},
 	{path: "modernc.org/sqlite", at: []string{"internal/port/store/sqlite"},
 		why: "the store without a server, in pure Go"},
 }
 
-// mostDependencies bounds the direct ones.
+// mostDependencies bounds the direct dependencies.
 const mostDependencies = 25
 
-// homeOf is the row for an import, nil if there is none.
+// homeOf returns the row for an import, nil if there is none.
 func homeOf(importPath string) *home {
 	var found *home
 	for i, h := range homes {
@@ -77,7 +77,7 @@ func atHome(f file, importPath string) bool {
 	return h != nil && (under(f.dir(), h.at...) || h.tests && strings.HasSuffix(f.path, "_test.go") || within(f.dir(), "test"))
 }
 
-// needless names the rows of homes that no file needs.
+// needless reports the rows of homes that no file needs.
 func needless(files []file) []string {
 	used := map[*home]bool{}
 	for _, f := range files {
@@ -89,7 +89,7 @@ func needless(files []file) []string {
 	var out []string
 	for i := range homes {
 		if !used[&homes[i]] {
-			out = append(out, homes[i].path+": nothing imports it any more")
+			out = append(out, homes[i].path+": no longer imported; remove its row")
 		}
 	}
 	return out
@@ -127,7 +127,7 @@ func dependencies(goMod string, files []file) []string {
 	return wrong
 }
 
-// mod is what a go.mod requires.
+// mod is the part of a go.mod that is checked.
 type mod struct {
 	required, indirect []string
 	replaced           bool
@@ -162,7 +162,7 @@ func (m *mod) add(words []string) {
 	}
 }
 
-// providing is the module that an import comes from, "" if none.
+// providing returns the module that an import comes from, "" if none.
 func (m mod) providing(importPath string) string {
 	best := ""
 	for _, r := range m.required {

@@ -21,8 +21,8 @@ const (
 	client = "subscribe" // what other programs import
 )
 
-// wrongImports names the imports that the file's place does not allow: of our
-// own packages by the table of layers, of others by the table of homes.
+// wrongImports returns the imports that the file's folder does not allow: our own
+// packages by the rules of the layers, all others by the table homes.
 func wrongImports(f file) []string {
 	var wrong []string
 	paths, at := f.imports()
@@ -32,7 +32,7 @@ func wrongImports(f file) []string {
 		case ok && !allowed(f, to):
 			wrong = append(wrong, fmt.Sprintf("%s: %s may not import %s", at[i], placeOf(f.dir()), to))
 		case !ok && !standard(p) && !atHome(f, p):
-			wrong = append(wrong, fmt.Sprintf("%s: %s has its home elsewhere, see test/arch/homes.go", at[i], p))
+			wrong = append(wrong, fmt.Sprintf("%s: %s may not be imported here, see test/arch/homes.go", at[i], p))
 		}
 	}
 	return wrong
@@ -40,14 +40,14 @@ func wrongImports(f file) []string {
 
 func placeOf(dir string) string {
 	if dir == "" {
-		return "the vocabulary"
+		return "the root package"
 	}
 	return dir
 }
 
-// allowed reads the rule for an import within the tree off the two paths. Every
-// package may import the vocabulary and its own parts; tests may use all that
-// the ports bring, drivers, suites and saboteurs.
+// allowed derives the rule for an import within the tree from the two paths. Every
+// package may import the root package and its own subpackages; tests may use
+// everything under the ports: drivers, suites and fault injectors.
 func allowed(f file, to string) bool {
 	from := f.dir()
 	switch {
@@ -87,7 +87,7 @@ func allowed(f file, to string) bool {
 	return false
 }
 
-// layer is the root of the layer that a folder belongs to, "" if none.
+// layer returns the root of the layer that a folder belongs to, "" if none.
 func layer(dir string) string {
 	for _, root := range []string{"cmd", "test", kit, read, port, flow, table, stages, search, desk, fronts, app, client} {
 		if within(dir, root) {
@@ -101,14 +101,14 @@ func under(dir string, roots ...string) bool {
 	return slices.ContainsFunc(roots, func(root string) bool { return within(dir, root) })
 }
 
-// unit is the one stage, front or port that a folder belongs to, such as
+// unit returns the stage, front or port that a folder belongs to, such as
 // internal/stage/robot for internal/stage/robot/client.
 func unit(dir string) string {
 	parts := strings.SplitN(dir, "/", 4)
 	return strings.Join(parts[:min(len(parts), 3)], "/")
 }
 
-// portOf is the port that a folder belongs to, "" if none.
+// portOf returns the port that a folder belongs to, "" if none.
 func portOf(dir string) string {
 	if !within(dir, port) {
 		return ""
@@ -116,13 +116,13 @@ func portOf(dir string) string {
 	return unit(dir)
 }
 
-// isPort says whether a folder is the root of a port and no driver.
+// isPort reports whether a folder is the root of a port, not a driver.
 func isPort(dir string) bool { return dir != port && portOf(dir) == dir }
 
-// placeless names the files that lie in no layer of the table.
+// placeless reports a file that is in no layer.
 func placeless(f file) []string {
 	if f.dir() == "" || layer(f.dir()) != "" {
 		return nil
 	}
-	return []string{f.path + ": the layout has no such place, see DESIGN's table"}
+	return []string{f.path + ": the folder is in no layer, see the table in ARCHITECTURE.md"}
 }

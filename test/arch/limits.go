@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Limits that no file passes; the style asks for less.
+// Hard limits; the style guide asks for less.
 const (
 	mostLines    = 500 // of a file
-	mostFunction = 60  // lines of a function, from its name to its last brace
+	mostFunction = 60  // lines of a function, from its name to its closing brace
 	mostNesting  = 4   // of if, for, switch and select
 )
 
-// tooLarge names what passes a limit. What a program has made keeps none.
+// tooLarge reports what exceeds a limit. Generated files are exempt.
 func tooLarge(f file) []string {
 	var out []string
 	if ast.IsGenerated(f.syntax) {
@@ -36,8 +36,8 @@ func tooLarge(f file) []string {
 	return append(out, tooDeep(f)...)
 }
 
-// tooDeep names the statements that are nested too deeply. A function literal
-// begins anew, and `else if` is no deeper than its `if`.
+// tooDeep reports the statements that are nested too deeply. A function literal
+// starts at depth 0 again, and `else if` is no deeper than its `if`.
 func tooDeep(f file) []string {
 	n := nesting{file: f}
 	ast.Walk(&n, f.syntax)
@@ -48,8 +48,8 @@ type nesting struct {
 	file  file
 	depth int
 	out   []string
-	outer *nesting // whose findings these are
-	chain ast.Stmt // the `else if` that comes next
+	outer *nesting // collects the findings; nil for the outermost
+	chain ast.Stmt // the `else if` of the statement being visited
 }
 
 func (n *nesting) found() *[]string {
@@ -83,8 +83,8 @@ func (n *nesting) Visit(node ast.Node) ast.Visitor {
 	return inner
 }
 
-// unwanted names what the style forbids in any file: init functions, contexts
-// out of nowhere, sleeping.
+// unwanted reports what the style forbids in any file: init functions,
+// context.Background outside main, time.Sleep.
 func unwanted(f file) []string {
 	var out []string
 	if ast.IsGenerated(f.syntax) {
@@ -92,7 +92,7 @@ func unwanted(f file) []string {
 	}
 	for _, d := range f.syntax.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
-			out = append(out, f.at(fn.Pos())+": an init function")
+			out = append(out, f.at(fn.Pos())+": init functions are not allowed")
 		}
 	}
 	ast.Inspect(f.syntax, func(node ast.Node) bool {
@@ -111,7 +111,7 @@ func unwanted(f file) []string {
 			}
 		case "time.Sleep":
 			if !f.tests() || !f.bubble && !f.comment(sel.Pos()) {
-				out = append(out, f.at(sel.Pos())+": time.Sleep; a test in real time says why in a comment beside it")
+				out = append(out, f.at(sel.Pos())+": time.Sleep is not allowed; a test that needs real time must say why in a comment next to it")
 			}
 		}
 		return true
@@ -119,7 +119,7 @@ func unwanted(f file) []string {
 	return out
 }
 
-// comment says whether there is one on the line of pos or on the line before.
+// comment reports whether there is a comment on the line of pos or on the line before.
 func (f file) comment(pos token.Pos) bool {
 	line := f.fset.Position(pos).Line
 	for _, group := range f.syntax.Comments {
@@ -131,7 +131,7 @@ func (f file) comment(pos token.Pos) bool {
 	return false
 }
 
-// undescribed names the packages without a comment that says what they give.
+// undescribed reports the packages without a package comment.
 func undescribed(files []file) []string {
 	described := map[string]bool{}
 	var order []string
@@ -152,7 +152,7 @@ func undescribed(files []file) []string {
 	var out []string
 	for _, d := range order {
 		if !described[d] {
-			out = append(out, placeOf(d)+": no package comment that begins with its name")
+			out = append(out, placeOf(d)+": has no package comment that begins with its name")
 		}
 	}
 	return out

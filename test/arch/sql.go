@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// statement is an SQL statement that a package keeps in its sql.go.
+// statement is an SQL statement in a package's sql.go; at is FILE:LINE.
 type statement struct{ at, name, text string }
 
 var (
@@ -17,8 +17,8 @@ var (
 	whole = regexp.MustCompile(`^\s*(SELECT\s.*\sFROM\s|INSERT INTO\s|UPDATE\s\w+\sSET\s|DELETE FROM\s)`)
 )
 
-// statements are the constants of the sql.go files, put together, save those
-// that are only parts of others.
+// statements returns the statements of the sql.go files: constants, concatenated,
+// without those that are only parts of others.
 func statements(files []file) []statement {
 	var out []statement
 	for _, f := range files {
@@ -50,13 +50,13 @@ func statements(files []file) []statement {
 	return out
 }
 
-// constants puts string constants of one file together.
+// constants concatenates the string constants of one file.
 type constants struct {
 	values map[string]ast.Expr
-	part   map[string]bool // those that others are made of
+	part   map[string]bool // names that occur in other constants
 }
 
-// text is the value of a string expression; false if it is none.
+// text returns the value of a constant string expression; false for anything else.
 func (c constants) text(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -79,7 +79,7 @@ func (c constants) text(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// strayed names the statements that do not lie in their package's sql.go.
+// strayed reports SQL statements outside their package's sql.go.
 func strayed(f file) []string {
 	if path.Base(f.path) == "sql.go" || f.tests() || within(f.dir(), port) {
 		return nil
@@ -91,7 +91,7 @@ func strayed(f file) []string {
 			return true
 		}
 		if text, err := strconv.Unquote(lit.Value); err == nil && whole.MatchString(text) {
-			out = append(out, f.at(lit.Pos())+": a statement outside sql.go")
+			out = append(out, f.at(lit.Pos())+": SQL statement outside sql.go")
 		}
 		return true
 	})

@@ -1,6 +1,7 @@
-// Package arch holds the source tree to the architecture: who may import whom,
-// where each dependency has its home, how long and how deep code may be. The
-// checks are pure functions of parsed files; a place decides by its path.
+// Package arch checks the source tree against the architecture: which package may
+// import which, where each dependency may be used, how long and how deeply nested
+// code may be, who writes which column. The checks are pure functions of parsed
+// files; the rules for a file follow from its path.
 package arch
 
 import (
@@ -16,7 +17,7 @@ import (
 	"strings"
 )
 
-// module is the path that all our packages begin with.
+// module is the path of this module.
 const module = "github.com/courant-platform/courant"
 
 // file is one parsed source file.
@@ -27,14 +28,14 @@ type file struct {
 	bubble bool // the package's tests run in fake time, by testing/synctest
 }
 
-// parse parses a file as it would stand under path.
+// parse parses text as the file at path.
 func parse(path string, text []byte) (file, error) {
 	fset := token.NewFileSet()
 	syntax, err := parser.ParseFile(fset, path, text, parser.ParseComments|parser.SkipObjectResolution)
 	return file{path: path, fset: fset, syntax: syntax}, err
 }
 
-// load parses every Go file of a tree, save what go itself passes over.
+// load parses every Go file of a tree, except what the go command ignores.
 func load(tree fs.FS) ([]file, error) {
 	var files []file
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
@@ -47,7 +48,7 @@ func load(tree fs.FS) ([]file, error) {
 				return fs.SkipDir
 			}
 			if _, err := fs.Stat(tree, path.Join(name, "go.mod")); name != "." && err == nil {
-				return fs.SkipDir // a module of its own
+				return fs.SkipDir // a separate module
 			}
 			return nil
 		}
@@ -78,7 +79,7 @@ func markBubbles(files []file) {
 	}
 }
 
-// dir is the folder of the file's package, "" for the root.
+// dir returns the folder of the file's package, "" for the root.
 func (f file) dir() string {
 	if d := path.Dir(f.path); d != "." {
 		return d
@@ -86,8 +87,8 @@ func (f file) dir() string {
 	return ""
 }
 
-// tests says whether the file is there for tests alone: a test, or a package of
-// suites or saboteurs such as storetest and faultbus.
+// tests reports whether the file is for tests only: a test, or part of a suite or
+// fault injector such as storetest and faultbus.
 func (f file) tests() bool {
 	base := path.Base(f.dir())
 	return strings.HasSuffix(f.path, "_test.go") || within(f.dir(), "test") ||
@@ -98,11 +99,11 @@ func (f file) at(pos token.Pos) string {
 	return fmt.Sprintf("%s:%d", f.path, f.fset.Position(pos).Line)
 }
 
-// imports are the paths that a file imports, with where it does.
+// imports returns the paths that a file imports, each with its FILE:LINE.
 func (f file) imports() (paths, at []string) {
 	for _, spec := range f.syntax.Imports {
 		p, err := strconv.Unquote(spec.Path.Value)
-		if err != nil { // the parser has let it through
+		if err != nil { // although the parser accepted it
 			p = spec.Path.Value
 		}
 		paths, at = append(paths, p), append(at, f.at(spec.Pos()))
@@ -110,10 +111,10 @@ func (f file) imports() (paths, at []string) {
 	return paths, at
 }
 
-// within says whether a slash path is root or lies below it.
+// within reports whether a slash path is root or below it.
 func within(p, root string) bool { return p == root || strings.HasPrefix(p, root+"/") }
 
-// ours is a path of the tree for an import of it.
+// ours returns the folder for an import of this module.
 func ours(importPath string) (dir string, ok bool) {
 	if !within(importPath, module) {
 		return "", false
@@ -121,8 +122,8 @@ func ours(importPath string) (dir string, ok bool) {
 	return strings.TrimPrefix(strings.TrimPrefix(importPath, module), "/"), true
 }
 
-// standard says whether an import is of the standard library, whose paths have
-// no dot in their first part.
+// standard reports whether an import is of the standard library, whose paths have
+// no dot in their first element.
 func standard(importPath string) bool {
 	first, _, _ := strings.Cut(importPath, "/")
 	return !strings.Contains(first, ".")

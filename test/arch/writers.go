@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// columns are the columns of all tables, "table.column", with the units that the
-// migrations name as their writers: beside the column, "robot, desk: what it is", else
-// beside the table, "CREATE TABLE hosts ( -- robot". A column of several writers has
-// one for each transition of its row. Keys belong to whoever makes the row.
+// columns maps every "table.column" to the units that the migrations name as its
+// writers: next to the column, "robot, desk: what it is", otherwise next to the table,
+// "CREATE TABLE hosts ( -- robot". A column with several writers has one for each
+// transition of its row. Primary keys are not checked: whoever inserts the row sets them.
 type columns map[string][]string
 
 var (
@@ -24,8 +24,8 @@ var (
 	primaryKey  = regexp.MustCompile(`^  PRIMARY KEY \(([^)]*)\)`)
 )
 
-// declared reads the columns of the migrations, and names those without a writer.
-// A comment that begins with something else than units is only a comment.
+// declared reads the columns of the migrations, and reports those without a writer.
+// A comment that does not begin with units is only a comment.
 func declared(text string, units []string) (all columns, wrong []string) {
 	all = columns{}
 	table, usual := "", []string(nil)
@@ -63,8 +63,8 @@ func declared(text string, units []string) (all columns, wrong []string) {
 	return all, wrong
 }
 
-// breaches names the columns that a unit writes which the migrations do not name, and
-// the writers that they name in vain.
+// breaches reports each write by a unit that the migrations do not name as a writer of
+// the column, and each named writer that does not write its column.
 func breaches(declared columns, files []file) (wrong []string) {
 	writers := map[string]map[string]string{} // column, unit, where
 	for _, q := range statements(files) {
@@ -88,15 +88,15 @@ func breaches(declared columns, files []file) (wrong []string) {
 	for _, column := range slices.Sorted(maps.Keys(declared)) {
 		for _, unit := range declared[column] {
 			if _, ok := writers[column][unit]; !ok {
-				wrong = append(wrong, fmt.Sprintf("the migrations name %s as a writer of %s, which it does not write", unit, column))
+				wrong = append(wrong, fmt.Sprintf("the migrations name %s as a writer of %s, but it does not write it", unit, column))
 			}
 		}
 	}
 	return wrong
 }
 
-// callers are the units that run a statement: the unit of its package or, of a
-// statement in table, those that call the functions which run it.
+// callers returns the units that run a statement: the unit of its package or, for a
+// statement in internal/table, the units that call the functions that run it.
 func callers(files []file, q statement) []string {
 	dir := path.Dir(strings.SplitN(q.at, ":", 2)[0])
 	if !within(dir, table) {
@@ -133,7 +133,7 @@ func callers(files []file, q statement) []string {
 	return slices.Sorted(maps.Keys(units))
 }
 
-// mentions says whether a body uses one of the names.
+// mentions reports whether a body uses one of the names.
 func mentions(body ast.Node, names map[string]bool) (found bool) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok && names[id.Name] {
@@ -144,7 +144,7 @@ func mentions(body ast.Node, names map[string]bool) (found bool) {
 	return found
 }
 
-// unitName is the name of the unit that a folder belongs to: robot for
+// unitName returns the name of the unit that a folder belongs to: robot for
 // internal/stage/robot/client, fleet for internal/search/fleet.
 func unitName(dir string) string {
 	if within(dir, search) || within(dir, stages) || within(dir, fronts) || within(dir, port) {
@@ -160,8 +160,8 @@ var (
 	assignment = regexp.MustCompile(`(?s)^\s*(\w+) = (.*)$`)
 )
 
-// written are the columns, "table.column", that a statement writes. One that is set to
-// itself, for the lock of its row, is not written.
+// written returns the columns, "table.column", that a statement writes. A column that is
+// set to itself, to lock its row, does not count.
 func written(query string) (all []string) {
 	set := func(table, list string) {
 		for _, part := range topLevel(list) {
@@ -185,7 +185,7 @@ func written(query string) (all []string) {
 
 var endOfSet = regexp.MustCompile(`^(WHERE|FROM|RETURNING)\b`)
 
-// topLevel splits the list of a SET at the commas outside brackets, up to its end.
+// topLevel splits the list of a SET clause at the commas outside parentheses.
 func topLevel(list string) (parts []string) {
 	depth, from := 0, 0
 	for i := range len(list) {
@@ -203,7 +203,7 @@ func topLevel(list string) (parts []string) {
 	return append(parts, list[from:])
 }
 
-// unitsOf are the units that statements may belong to.
+// unitsOf returns the units that statements may belong to.
 func unitsOf(files []file) (units []string) {
 	for _, f := range files {
 		if u := unitName(f.dir()); !slices.Contains(units, u) {
@@ -213,13 +213,13 @@ func unitsOf(files []file) (units []string) {
 	return units
 }
 
-// repeated names the statements that stand twice.
+// repeated reports statements with the same text, ignoring white space.
 func repeated(all []statement) (wrong []string) {
 	seen := map[string]statement{}
 	for _, q := range all {
 		text := strings.Join(strings.Fields(q.text), " ")
 		if first, ok := seen[text]; ok {
-			wrong = append(wrong, fmt.Sprintf("%s: %s is %s of %s once more", q.at, q.name, first.name, first.at))
+			wrong = append(wrong, fmt.Sprintf("%s: %s repeats %s at %s", q.at, q.name, first.name, first.at))
 			continue
 		}
 		seen[text] = q

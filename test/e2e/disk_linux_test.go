@@ -30,27 +30,27 @@ func TestAFullDiskStopsTheIntakeUntilThereIsRoom(t *testing.T) {
 		w.Publish(t, 1, "")
 		return ready(t, c) == http.StatusServiceUnavailable
 	}) {
-		t.Fatal("the disk is full, and it says that it is ready")
+		t.Fatal("/readyz does not answer 503 while the disk is full")
 	}
-	news(t, w, 4) // nobody hears of it yet
+	news(t, w, 4) // nobody sees it yet
 	fill(t, ballast)
 	before := w.Judge(t).Totals.Requests
 	rig.Pass(3 * time.Second) // more than an interval
 	if asked := w.Judge(t).Totals.Requests - before; asked > 0 {
-		t.Errorf("%d requests were made for what cannot be kept", asked)
+		t.Errorf("%d requests were made although the answers cannot be stored", asked)
 	}
 	if got := ready(t, c); got != http.StatusServiceUnavailable {
 		t.Errorf("/readyz answers %d while the disk is full", got)
 	}
 	if n := strings.Count(c.Printed(t), "level=ERROR"); n != 1 {
-		t.Errorf("%d lines of errors tell that the disk is full, not one", n)
+		t.Errorf("%d error lines in the log, want 1", n)
 	}
 
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
 	if !rig.Until(15*time.Second, func() bool { return ready(t, c) == http.StatusOK }) {
-		t.Error("there is room again, and it is not ready")
+		t.Error("/readyz does not answer 200 although there is room again")
 	}
 	card, _ := w.Settle(t, c, settleTime)
 	for _, wrong := range card.Wrong() {
@@ -58,15 +58,15 @@ func TestAFullDiskStopsTheIntakeUntilThereIsRoom(t *testing.T) {
 	}
 	judge := w.Judge(t)
 	t.Log(judge)
-	// What was under way when the room gave out could not be kept: one request
-	// a host, of 20 and four with pictures.
+	// What was in flight when the disk filled up could not be stored: one request
+	// per host, for 20 hosts and four with pictures.
 	for kind, v := range judge.Violations {
 		if kind != "unchanged_downloaded_again" && kind != "validators_ignored" || v.Count > 24 {
 			t.Errorf("%d × %s", v.Count, kind)
 		}
 	}
-	if n := strings.Count(c.Printed(t), "the disk is full"); n > 60 {
-		t.Errorf("the log says %d times that the disk is full", n)
+	if n := strings.Count(c.Printed(t), "disk full"); n > 60 {
+		t.Errorf("the log says %d times that the disk is full, want at most 60", n)
 	}
 }
 
@@ -76,20 +76,20 @@ func ready(t *testing.T, c *rig.Courant) int {
 	return status
 }
 
-// mount puts a small disk of its own under a folder.
+// mount mounts a separate small disk on a folder.
 func mount(t *testing.T, dir, size string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Skipf("a disk that can be full takes root: mount: %v", err)
+		t.Skipf("mounting a small disk needs root: %v", err)
 	}
-	// Whatever still has files open there ends later: the folder goes at once.
+	// A process that still has files open there ends later; the folder is detached at once.
 	t.Cleanup(func() { syscall.Unmount(dir, syscall.MNT_DETACH) })
 }
 
-// fill writes into a file until there is no room.
+// fill writes to a file until the disk is full.
 func fill(t *testing.T, name string) {
 	t.Helper()
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

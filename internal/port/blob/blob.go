@@ -84,7 +84,7 @@ func (b Bucket) PutFrom(ctx context.Context, key string, body io.Reader) error {
 		return err
 	}
 	if err := b.Driver.Put(ctx, key, body, true); err != nil {
-		return fmt.Errorf("keep %s: %w", key, err)
+		return fmt.Errorf("write %s: %w", key, err)
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (b Bucket) PutCached(ctx context.Context, prefix string, body []byte) (key 
 	if p, ok := b.Driver.(Packer); ok && len(body) <= mostPacked {
 		key, err = p.Append(path.Dir(prefix), body)
 		if err != nil {
-			return "", fmt.Errorf("keep %s: %w", prefix, err)
+			return "", fmt.Errorf("write %s: %w", prefix, err)
 		}
 		return key + "-" + digest(body), nil
 	}
@@ -105,7 +105,7 @@ func (b Bucket) PutCached(ctx context.Context, prefix string, body []byte) (key 
 		return "", err
 	}
 	if err := b.Driver.Put(ctx, key, bytes.NewReader(body), false); err != nil {
-		return "", fmt.Errorf("keep %s: %w", key, err)
+		return "", fmt.Errorf("write %s: %w", key, err)
 	}
 	return key, nil
 }
@@ -128,7 +128,7 @@ func (b Bucket) PutStream(ctx context.Context, prefix string, body io.Reader) (k
 func (b Bucket) GetCached(ctx context.Context, key string) ([]byte, error) {
 	body, err := b.Get(ctx, key)
 	if err == nil && !strings.HasSuffix(key, "-"+digest(body)) {
-		return nil, courant.Errorf(courant.NotFound, "%s is damaged", key)
+		return nil, courant.Errorf(courant.NotFound, "blob %s is damaged: digest mismatch", key)
 	}
 	return body, err
 }
@@ -150,7 +150,7 @@ func (b Bucket) OpenCached(ctx context.Context, key string) (File, error) {
 		_, err = f.Seek(0, io.SeekStart)
 	}
 	if err == nil && !strings.HasSuffix(key, "-"+hex.EncodeToString(sum.Sum(nil)[:8])) {
-		err = courant.Errorf(courant.NotFound, "%s is damaged", key)
+		err = courant.Errorf(courant.NotFound, "blob %s is damaged: digest mismatch", key)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -205,12 +205,12 @@ func Missing(err error) bool { return errors.Is(err, courant.NotFound) }
 func check(key string) error {
 	for part := range strings.SplitSeq(key, "/") {
 		if part == "" || len(part) > 200 || part[0] == '.' {
-			return courant.Errorf(courant.Invalid, "blob key %q", key)
+			return courant.Errorf(courant.Invalid, "blob key %q: each part must have 1 to 200 bytes and not begin with a dot", key)
 		}
 	}
 	for _, c := range key {
 		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789/-_.", c) {
-			return courant.Errorf(courant.Invalid, "blob key %q", key)
+			return courant.Errorf(courant.Invalid, "blob key %q: only a-z, 0-9, '/', '-', '_' and '.' are allowed", key)
 		}
 	}
 	return nil

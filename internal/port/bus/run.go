@@ -42,7 +42,7 @@ func (b *Bus) Publish(ctx context.Context, topic string, payloads [][]byte) erro
 	}
 	for _, payload := range payloads {
 		if len(payload) > maxPayload {
-			return courant.Errorf(courant.Invalid, "publish %s: %d bytes are too many for a doorbell", topic, len(payload))
+			return courant.Errorf(courant.Invalid, "publish %s: payload must be at most %d bytes, not %d", topic, maxPayload, len(payload))
 		}
 	}
 	if len(payloads) == 0 {
@@ -136,7 +136,7 @@ func (s *service) run(ctx, work context.Context, ready func()) {
 	}
 	running.Wait()
 	if lost := len(s.waiting.jobs); lost > 0 {
-		s.bus.log().Info("bus stops, facts that wait are dropped", "topic", s.topic, "group", s.group, "count", lost)
+		s.bus.log().Info("facts waiting for a retry dropped at shutdown", "topic", s.topic, "group", s.group, "count", lost)
 	}
 }
 
@@ -189,7 +189,7 @@ func (s *service) pause(ctx context.Context, what string, failed int, err error)
 	if ctx.Err() != nil {
 		return
 	}
-	s.bus.log().Warn("bus "+what, "topic", s.topic, "group", s.group, "error", err)
+	s.bus.log().Warn("bus driver failed; retrying", "operation", what, "topic", s.topic, "group", s.group, "error", err)
 	timer := time.NewTimer(backoff(100*time.Millisecond, failed))
 	defer timer.Stop()
 	select {

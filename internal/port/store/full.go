@@ -9,14 +9,14 @@ import (
 )
 
 // ErrFull is what a driver's error is when the disk has no room.
-var ErrFull = errors.New("the disk is full")
+var ErrFull = errors.New("disk full")
 
 // fullness remembers that the last write found no room.
 type fullness struct{ since atomic.Int64 }
 
 func (f *fullness) note(err error, log *slog.Logger) {
 	if errors.Is(err, ErrFull) && f.since.CompareAndSwap(0, time.Now().UnixNano()) {
-		log.Error("the disk is full: intake stops until there is room", "error", err)
+		log.Error("disk full; intake paused until there is room", "error", err)
 	}
 }
 
@@ -36,7 +36,7 @@ func (s *Store) Room(ctx context.Context) error {
 		return err
 	})
 	if err == nil && s.full.since.CompareAndSwap(since, 0) {
-		s.log.Info("there is room again: intake goes on")
+		s.log.Info("disk has room again; intake resumed")
 	}
 	return err
 }

@@ -54,11 +54,11 @@ func (d Dialect) Migrate(ctx context.Context, db *sql.DB, options ...goose.Provi
 	}
 	if newest := steps[len(steps)-1].Version; has > newest {
 		return courant.Errorf(courant.Conflict,
-			"the database is of version %d, newer than this program, which knows versions up to %d: run a newer courant or restore an older copy", has, newest)
+			"database schema version %d is newer than this program supports (up to %d): run a newer courant or restore an older backup", has, newest)
 	}
 	if has > 0 && !frozen(ctx, db) {
 		return courant.Errorf(courant.Conflict,
-			"the database was written by a version before 0.2, whose tables this program cannot read: list its sources with the old program (courant source export), then begin with an empty data folder or database")
+			"database was written by a version before 0.2, which this program cannot read: export its sources with the old program (courant source export), then start with an empty data folder or database")
 	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("migrate: %w", err)

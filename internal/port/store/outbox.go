@@ -55,7 +55,7 @@ func (s *Store) putOutbox(tx *Tx) error {
 	}
 	text, err := json.Marshal(rows)
 	if err != nil {
-		return fmt.Errorf("outbox: %w", err)
+		return fmt.Errorf("encode outbox row: %w", err)
 	}
 	tx.bell.seq = s.nextSeq(tx.now)
 	_, err = tx.Exec(putOutbox, tx.bell.seq, text)
@@ -103,7 +103,7 @@ func (r Relay) Run(ctx context.Context) error {
 // try logs what fails: the rows stay and the next sweep takes them up.
 func (r Relay) try(ctx context.Context, f func(context.Context) error) {
 	if err := f(ctx); err != nil && ctx.Err() == nil {
-		r.Store.log.Warn("messages wait for the next sweep", "error", err)
+		r.Store.log.Warn("outbox relay failed; retrying at the next sweep", "error", err)
 	}
 }
 

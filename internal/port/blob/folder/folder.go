@@ -31,7 +31,7 @@ const temporary = ".part-"
 // Open makes the folder and removes what an interrupted write left.
 func Open(f Folder) (*Folder, error) {
 	if err := os.MkdirAll(f.Dir, 0o755); err != nil {
-		return nil, fmt.Errorf("blobs: %w", err)
+		return nil, fmt.Errorf("blob folder: %w", err)
 	}
 	left, err := filepath.Glob(filepath.Join(f.Dir, temporary+"*"))
 	for _, name := range left {

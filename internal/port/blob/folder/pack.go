@@ -111,7 +111,7 @@ func parseStretch(stretch string) (offset, size int64, err error) {
 		size, err = strconv.ParseInt(length, 10, 64)
 	}
 	if err == nil && (offset < 0 || size < 0 || offset > mostPack || size > mostPack) {
-		err = fmt.Errorf("stretch %q", stretch)
+		err = fmt.Errorf("pack range %q: offset and size must be between 0 and %d", stretch, mostPack)
 	}
 	return offset, size, err
 }

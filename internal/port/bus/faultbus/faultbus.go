@@ -19,7 +19,7 @@ import (
 )
 
 // Refused is the error of a Publish that Fail made fail.
-var Refused = errors.New("faultbus: refused")
+var Refused = errors.New("faultbus: injected publish failure")
 
 // Driver is a bus.Driver that does harm on the way to another one. The
 // probabilities are from 0, never, to 1, always.

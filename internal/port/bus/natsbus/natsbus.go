@@ -63,10 +63,10 @@ func (c *Config) fill() error {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if strings.ContainsAny(c.Prefix, " \t\r\n.*>/\\") {
-		return courant.Errorf(courant.Invalid, "bus prefix %q: must be one word without dots, stars and slashes", c.Prefix)
+		return courant.Errorf(courant.Invalid, "bus prefix must be one word without dots, wildcards or slashes, not %q", c.Prefix)
 	}
 	if c.URL != "" && (c.Listen != "" || c.Dir != "") {
-		return courant.Errorf(courant.Invalid, "bus: either the URL of a server, or where the server in this process listens and keeps its data")
+		return courant.Errorf(courant.Invalid, "bus: the URL of an external server excludes a listen address and a data folder, which are for the server in this process")
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (d *Driver) connect() error {
 			log.Info("bus reconnected")
 			d.forgetAll() // it may be another server
 		}),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("bus", "error", err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("bus client error", "error", err) }),
 	}
 	if d.server != nil {
 		options = append(options, nats.InProcessServer(d.server))

@@ -66,14 +66,14 @@ func startEmbedded(config Config) (*embedded, error) {
 func (e *embedded) listen(config Config) error {
 	host, text, err := net.SplitHostPort(config.Listen)
 	if err != nil {
-		return courant.Errorf(courant.Invalid, "listen %q: %w", config.Listen, err)
+		return courant.Errorf(courant.Invalid, "bus.listen must be HOST:PORT, not %q: %w", config.Listen, err)
 	}
 	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil {
-		return courant.Errorf(courant.Invalid, "listen %q: %w", config.Listen, err)
+		return courant.Errorf(courant.Invalid, "bus.listen must be HOST:PORT, not %q: %w", config.Listen, err)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && !ip.IsLoopback() && config.Token == "" {
-		return courant.Errorf(courant.Invalid, "listen %q: an address that others can reach needs a token", config.Listen)
+		return courant.Errorf(courant.Invalid, "bus.listen %q can be reached from other machines: set bus.token", config.Listen)
 	}
 	e.options.Host, e.options.Port = host, int(port)
 	if port == 0 {
@@ -94,7 +94,7 @@ func (e *embedded) start() error {
 	s.Start()
 	if !s.ReadyForConnections(recovery) || !s.JetStreamEnabled() {
 		end(s)
-		return fmt.Errorf("not ready in time, data in %s", e.options.StoreDir)
+		return fmt.Errorf("not ready after %v, data folder %s", recovery, e.options.StoreDir)
 	}
 	if address, ok := s.Addr().(*net.TCPAddr); ok {
 		e.options.Port = address.Port // also after the next start
@@ -127,10 +127,10 @@ func (e *embedded) watch() {
 		if reason == "" {
 			continue
 		}
-		e.log.Warn("bus server starts anew", "reason", reason)
+		e.log.Warn("restarting the bus server", "reason", reason)
 		e.replace(nil) // first: both want the address and the folder
 		if err := e.start(); err != nil {
-			e.log.Error("bus server does not start", "error", err)
+			e.log.Error("bus server did not start; retrying", "error", err)
 		}
 	}
 }
@@ -142,10 +142,10 @@ func (e *embedded) ailment() string {
 		return "not running"
 	}
 	if !s.JetStreamEnabled() {
-		return "JetStream has given up"
+		return "JetStream is disabled"
 	}
 	if _, err := os.Stat(e.sign()); errors.Is(err, os.ErrNotExist) {
-		return "data folder is gone"
+		return "data folder was deleted"
 	}
 	return ""
 }
@@ -191,7 +191,7 @@ func (e *embedded) server() *server.Server {
 func (e *embedded) InProcessConn() (net.Conn, error) {
 	s := e.server()
 	if s == nil {
-		return nil, errors.New("the bus server is starting")
+		return nil, errors.New("bus server is restarting")
 	}
 	return s.InProcessConn()
 }
@@ -208,10 +208,10 @@ func (e *embedded) url() string {
 type logger struct{ log *slog.Logger }
 
 func (l logger) Warnf(format string, v ...any) {
-	l.log.Warn("bus server", "text", fmt.Sprintf(format, v...))
+	l.log.Warn("bus server warning", "text", fmt.Sprintf(format, v...))
 }
 func (l logger) Errorf(format string, v ...any) {
-	l.log.Error("bus server", "text", fmt.Sprintf(format, v...))
+	l.log.Error("bus server error", "text", fmt.Sprintf(format, v...))
 }
 func (l logger) Fatalf(format string, v ...any) { l.Errorf(format, v...) }
 func (l logger) Noticef(string, ...any)         {}

@@ -37,7 +37,7 @@ func dialect() store.Dialect {
 func Open(ctx context.Context, c Config) (*DB, error) {
 	pc, err := pgxpool.ParseConfig(c.URL)
 	if err != nil {
-		return nil, courant.Errorf(courant.Invalid, "the address of the database: %w", err)
+		return nil, courant.Errorf(courant.Invalid, "database URL: %w", err)
 	}
 	pc.MaxConns = 16
 	if c.Conns > 0 {
@@ -45,7 +45,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
 	if err != nil {
-		return nil, fmt.Errorf("database: %w", err)
+		return nil, fmt.Errorf("connect to database: %w", err)
 	}
 	if err := migrate(ctx, pool); err != nil {
 		pool.Close()

@@ -61,7 +61,7 @@ func part(s *statements, j *job) error {
 	}
 	if err := s.exec(j.ctx, "ROLLBACK TO part"); err != nil {
 		// a full disk ends the transaction as a whole
-		return fmt.Errorf("group: %w", kind(errors.Join(j.err, err)))
+		return fmt.Errorf("roll back to savepoint: %w", kind(errors.Join(j.err, err)))
 	}
 	return kind(s.exec(j.ctx, "RELEASE part"))
 }
