@@ -1,5 +1,5 @@
-// Package chaos kills the real program at random moments, again and again, and
-// holds what readers get in the end against what was published meanwhile.
+// Package chaos kills the real program at random moments, again and again, and then
+// compares what readers get with what was published meanwhile.
 package chaos
 
 import (
@@ -20,18 +20,18 @@ import (
 var (
 	programs rig.Programs
 	kills    = flag.Int("kills", 3, "how often the program is killed")
-	hosts    = flag.Int("hosts", 30, "of the web")
-	items    = flag.Int("items", 10, "that each host has at the start")
-	seed     = flag.Uint64("seed", 1, "of the moments of the kills, of what is published and of the web")
+	hosts    = flag.Int("hosts", 30, "number of hosts of the simulated web")
+	items    = flag.Int("items", 10, "items of each host at the start")
+	seed     = flag.Uint64("seed", 1, "random seed of the kills, the publications and the web")
 )
 
 func TestMain(m *testing.M) { os.Exit(programs.Run(m)) }
 
 const (
 	settleTime = 90 * time.Second
-	// A kill cuts off what is on its way to the disk, at most one answer a host,
-	// and those must be asked for again. Where kills are many enough for a mean,
-	// it is at most perKill.
+	// A kill loses the answers on their way to the disk, at most one per host, and
+	// they are requested again. From many kills on, the mean per kill must be at
+	// most perKill.
 	perKill = 3
 	many    = 20
 )
@@ -50,8 +50,8 @@ func TestTheBusMayBeLostWithAllItsMessages(t *testing.T) {
 		if n != kills/2 {
 			return
 		}
-		// It runs, and goes on writing there: what cannot be deleted now was
-		// made anew meanwhile.
+		// The program is running and keeps writing there, so RemoveAll may fail on
+		// files that were created meanwhile.
 		if err := os.RemoveAll(filepath.Join(c.Data, "bus")); err != nil {
 			t.Log(err)
 		}
@@ -62,7 +62,7 @@ func TestTheBusMayBeLostWithAllItsMessages(t *testing.T) {
 type run struct {
 	kills   int
 	config  string
-	between func(t *testing.T, n int, c *rig.Courant) // before the kill number n, while all runs
+	between func(t *testing.T, n int, c *rig.Courant) // called before kill n, while the program runs
 }
 
 func (r run) test(t *testing.T) {
@@ -87,16 +87,16 @@ func (r run) test(t *testing.T) {
 	for _, wrong := range card.Wrong() {
 		t.Error(wrong)
 	}
-	t.Logf("%d kills; all was there %.1f s after the last change, %d pages of %d", r.kills, took.Seconds(),
+	t.Logf("%d kills; complete %.1f s after the last change, %d of %d pages", r.kills, took.Seconds(),
 		card.Dialects["rss-full"].Present+card.Dialects["atom"].Present, card.Dialects["rss-full"].Expected+card.Dialects["atom"].Expected)
 	r.politeness(t, w.Judge(t))
 	if status, _ := c.Stop(t); status != 0 {
-		t.Errorf("it stopped with status %d", status)
+		t.Errorf("exit status %d, want 0", status)
 	}
 	integrity(t, filepath.Join(c.Data, "courant.db"))
 }
 
-// live has the web publish two items a second and edit one, for a while.
+// live publishes two items and edits one item per second, for d.
 func live(t *testing.T, w *rig.Web, d time.Duration) {
 	t.Helper()
 	for end := time.Now().Add(d); ; {
@@ -112,7 +112,7 @@ func live(t *testing.T, w *rig.Web, d time.Duration) {
 	}
 }
 
-// politeness fails the test for what a kill does not excuse.
+// politeness fails the test for violations that a kill does not excuse.
 func (r run) politeness(t *testing.T, j rig.Judge) {
 	t.Helper()
 	most := r.kills * j.Totals.Hosts
@@ -120,7 +120,7 @@ func (r run) politeness(t *testing.T, j rig.Judge) {
 		most = r.kills * perKill
 	}
 	t.Log(j)
-	excused := 0 // and reported by kind above
+	excused := 0 // logged by kind above
 	for kind, v := range j.Violations {
 		if forgiven[kind] {
 			excused += v.Count
@@ -129,11 +129,11 @@ func (r run) politeness(t *testing.T, j rig.Judge) {
 		}
 	}
 	if excused > most {
-		t.Errorf("%d requests were made again after %d kills, more than %d", excused, r.kills, most)
+		t.Errorf("%d requests were repeated after %d kills, want at most %d", excused, r.kills, most)
 	}
 }
 
-// integrity has SQLite itself check the file.
+// integrity runs SQLite's own check on the file.
 func integrity(t *testing.T, file string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+file+"?mode=ro")

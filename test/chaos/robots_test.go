@@ -17,15 +17,16 @@ import (
 )
 
 var (
-	robots = flag.Int("robots", 3, "that share the hosts, of which one is killed and one paused")
-	mix    = flag.String("mix", "plain", "of the web that robots share; with wild, hosts that fail take long to be read")
-	pause  = flag.Duration("pause", 20*time.Second, "of the robot that is paused; a lease lasts 15 s")
+	robots = flag.Int("robots", 3, "number of robots that share the hosts; one is killed and one paused")
+	mix    = flag.String("mix", "plain", "mix of the simulated web; in wild, failing hosts take long")
+	pause  = flag.Duration("pause", 20*time.Second, "how long one robot is paused; a lease lasts 15 s")
 )
 
-// takeOver is how long the hosts of a robot that died may be without one.
+// takeOver is how long the hosts of a dead robot may be without a robot.
 const takeOver = 30 * time.Second
 
-// TestRobotsMayDieAndSleep has several robots share a web over PostgreSQL and NATS.
+// TestRobotsMayDieAndSleep runs several robots that share the hosts of a web, over
+// PostgreSQL and NATS.
 func TestRobotsMayDieAndSleep(t *testing.T) {
 	t.Parallel()
 	w := programs.Web(t, "-mix", *mix, "-hosts", strconv.Itoa(4**hosts), "-items", strconv.Itoa(*items), "-seed", strconv.FormatUint(*seed, 10))
@@ -42,7 +43,7 @@ func TestRobotsMayDieAndSleep(t *testing.T) {
 	}
 	shared := func() bool { return len(holders(t, main, sources)) == len(crew) }
 	if !rig.Until(takeOver, shared) {
-		t.Fatalf("the hosts are not shared: %v", holders(t, main, sources))
+		t.Fatalf("not every robot has hosts: %v", holders(t, main, sources))
 	}
 	live(t, w, 10*time.Second)
 	dead, sleepy := crew[0], crew[1]
@@ -51,24 +52,25 @@ func TestRobotsMayDieAndSleep(t *testing.T) {
 	sleepy.Pause(t)
 	gone := func() bool { return !holds(holders(t, main, sources), dead.PID()) }
 	if !rig.Until(takeOver, gone) {
-		t.Errorf("%v after its end the killed robot has hosts: %v", takeOver, holders(t, main, sources))
+		t.Errorf("the killed robot still has hosts after %v: %v", takeOver, holders(t, main, sources))
 	}
 	t.Logf("the hosts of the killed robot were taken over after %.1f s", time.Since(killed).Seconds())
 	live(t, w, *pause-time.Since(killed))
 	sleepy.Resume(t)
 	live(t, w, 10*time.Second)
 	if !rig.Until(takeOver, func() bool { return holds(holders(t, main, sources), sleepy.PID()) }) {
-		t.Errorf("the robot that was paused has no hosts again")
+		t.Errorf("the robot that was paused has no hosts %v after it resumed", takeOver)
 	}
-	card, took := w.Settle(t, main, 4*time.Minute) // hosts that fail are left alone for half a minute and more
+	card, took := w.Settle(t, main, 4*time.Minute) // back-off of failing hosts is 30 s or more
 	for _, wrong := range card.Wrong() {
 		t.Error(wrong)
 	}
-	t.Logf("all was there %.1f s after the last change", took.Seconds())
-	run{kills: 1}.politeness(t, w.Judge(t)) // one answer a host may have been on its way
+	t.Logf("complete %.1f s after the last change", took.Seconds())
+	run{kills: 1}.politeness(t, w.Judge(t)) // one answer per host may have been in flight
 }
 
-// fleet is a process for all but the robots, which carries the bus, and the robots.
+// fleet returns one process for all roles but the robot, which also runs the bus, and
+// the robots; nothing is started.
 func fleet(t *testing.T, w *rig.Web) (main *rig.Courant, crew []*rig.Courant) {
 	t.Helper()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -86,7 +88,7 @@ func fleet(t *testing.T, w *rig.Web) (main *rig.Courant, crew []*rig.Courant) {
 	return main, crew
 }
 
-// holders are the robots that have hosts of the sources, and how many each.
+// holders returns how many of the sources' hosts each robot has, by its name.
 func holders(t *testing.T, main *rig.Courant, sources []rig.Source) map[string]int {
 	t.Helper()
 	all := map[string]int{}
@@ -101,7 +103,7 @@ func holders(t *testing.T, main *rig.Courant, sources []rig.Source) map[string]i
 	return all
 }
 
-// holds says whether the process is one of the robots, by the number in its name.
+// holds reports whether the process is one of the robots, by the PID in its name.
 func holds(holders map[string]int, pid int) bool {
 	for name := range holders {
 		if strings.Contains(name, "-"+strconv.Itoa(pid)+"-") {

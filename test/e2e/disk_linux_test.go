@@ -21,7 +21,7 @@ func TestAFullDiskStopsTheIntakeUntilThereIsRoom(t *testing.T) {
 	c.Import(t, w.Sources(t, rig.Source.Whole))
 	c.Start(t)
 	if !rig.Until(settleTime, func() bool { return len(c.Newest(t)) > 0 }) {
-		t.Fatal("no page came")
+		t.Fatalf("no page after %v", settleTime)
 	}
 
 	ballast := filepath.Join(c.Data, "ballast")
@@ -40,7 +40,7 @@ func TestAFullDiskStopsTheIntakeUntilThereIsRoom(t *testing.T) {
 		t.Errorf("%d requests were made although the answers cannot be stored", asked)
 	}
 	if got := ready(t, c); got != http.StatusServiceUnavailable {
-		t.Errorf("/readyz answers %d while the disk is full", got)
+		t.Errorf("/readyz answered %d while the disk is full", got)
 	}
 	if n := strings.Count(c.Printed(t), "level=ERROR"); n != 1 {
 		t.Errorf("%d error lines in the log, want 1", n)

@@ -1,5 +1,5 @@
 // Package e2e runs the real program as its users do, against a simulated web
-// that knows what was published and judges how it was asked.
+// that knows what was published and judges how politely it was requested.
 package e2e
 
 import (
@@ -14,11 +14,11 @@ var programs rig.Programs
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	flag.Set("test.parallel", "8") // the tests wait more than they compute; there is such a flag
+	flag.Set("test.parallel", "8") // the tests wait more than they compute; the flag exists, so no error
 	os.Exit(programs.Run(m))
 }
 
-// quick is a configuration under which seconds are enough for all to happen.
+// quick returns a configuration under which everything happens within seconds.
 func quick(w *rig.Web, more ...string) string {
 	return rig.Config(append([]string{
 		`robot.proxy = "` + w.Proxy + `"`,
@@ -29,8 +29,8 @@ func quick(w *rig.Web, more ...string) string {
 	}, more...)...)
 }
 
-// settled fails the test unless all that was published gets to be there, as it
-// was published and politely asked for.
+// settled fails the test unless everything that was published arrives unchanged and
+// was requested politely.
 func settled(t *testing.T, w *rig.Web, c *rig.Courant) rig.Card {
 	t.Helper()
 	card, took := w.Settle(t, c, settleTime)
@@ -41,6 +41,6 @@ func settled(t *testing.T, w *rig.Web, c *rig.Courant) rig.Card {
 	if !judge.Clean {
 		t.Error(judge)
 	}
-	t.Logf("all was there %.1f s after the last change; pictures %.3f; %v", took.Seconds(), card.Total.Images, judge)
+	t.Logf("complete %.1f s after the last change; pictures %.3f; %v", took.Seconds(), card.Total.Images, judge)
 	return card
 }

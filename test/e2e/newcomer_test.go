@@ -12,8 +12,8 @@ import (
 	"github.com/courant-platform/courant/test/rig"
 )
 
-// village is a web with one site, and one host that answers nobody; it is asked
-// as a proxy.
+// village is a forward proxy to a web with one site and one host that closes every
+// connection.
 func village(t *testing.T) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -39,11 +39,11 @@ func village(t *testing.T) *httptest.Server {
 	return s
 }
 
-// step is one command as it is typed, and what its user gets to see.
+// step is one command as it is typed, and what its user sees.
 type step struct {
 	typed  string
 	status int
-	says   []string // each in what it prints, errors only if the status is not 0
+	says   []string // each must be in the output; in that to stderr only if the status is not 0
 }
 
 func try(t *testing.T, run func(testing.TB, ...string) rig.Result, steps []step) {
@@ -54,15 +54,15 @@ func try(t *testing.T, run func(testing.TB, ...string) rig.Result, steps []step)
 		if s.status != 0 {
 			said += r.Err
 			if lines := strings.Count(r.Err, "\n"); lines != 1 {
-				t.Errorf("courant %s: the error is %d lines and not one:\n%s", s.typed, lines, r.Err)
+				t.Errorf("courant %s: the error has %d lines, want 1:\n%s", s.typed, lines, r.Err)
 			}
 		}
 		if r.Status != s.status {
-			t.Errorf("courant %s: exit status %d and not %d:\n%s%s", s.typed, r.Status, s.status, r.Out, r.Err)
+			t.Errorf("courant %s: exit status %d, want %d:\n%s%s", s.typed, r.Status, s.status, r.Out, r.Err)
 		}
 		for _, want := range s.says {
 			if !strings.Contains(said, want) {
-				t.Errorf("courant %s: it does not say %q:\n%s%s", s.typed, want, r.Out, r.Err)
+				t.Errorf("courant %s: %q is not in the output:\n%s%s", s.typed, want, r.Out, r.Err)
 			}
 		}
 	}
@@ -99,16 +99,16 @@ func TestTheCommandsOfTheReadme(t *testing.T) {
 		{"fetch http://news.test/feed.xml", 0, []string{"answered 200"}},
 	})
 	if !rig.Until(settleTime, func() bool { return len(c.Newest(t)) == 2 }) {
-		t.Fatal("the pages do not come")
+		t.Fatalf("not 2 pages after %v", settleTime)
 	}
 	try(t, c.Do, []step{{"page http://news.test/mill", 0, []string{"The mill turns", "Since this morning."}}})
 	if list := c.Do(t, "source", "list"); strings.Contains(list.Out, "dead.test") {
-		t.Errorf("it was removed and is listed still:\n%s", list.Out)
+		t.Errorf("dead.test was removed and is still listed:\n%s", list.Out)
 	}
 	roundTrip(t, c)
 }
 
-// roundTrip says whether what one exports another imports and exports alike.
+// roundTrip exports the sources, imports them elsewhere and wants the same export.
 func roundTrip(t *testing.T, c *rig.Courant) {
 	t.Helper()
 	first := c.Do(t, "source", "export")
@@ -119,7 +119,7 @@ func roundTrip(t *testing.T, c *rig.Courant) {
 	file := write(t, "export.opml", first.Out)
 	try(t, other.Do, []step{{"source import " + file, 0, []string{"3 sources added, 0 known already, 0 refused"}}})
 	if again := other.Do(t, "source", "export"); again.Out != first.Out || !strings.Contains(first.Out, "Mill &amp; well") {
-		t.Errorf("exported\n%s\nand, once imported elsewhere, exported again\n%s", first.Out, again.Out)
+		t.Errorf("exported\n%s\nimported elsewhere and exported again\n%s", first.Out, again.Out)
 	}
 }
 

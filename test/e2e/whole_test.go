@@ -7,11 +7,10 @@ import (
 	"github.com/courant-platform/courant/test/rig"
 )
 
-// settleTime is how long a change may take until readers have it, on a machine
-// that does much else.
+// settleTime is how long a change may take to reach readers, on a busy machine.
 const settleTime = 30 * time.Second
 
-// news has the web publish and edit for a while.
+// news publishes two items and edits two items in each round of half a second.
 func news(t *testing.T, w *rig.Web, rounds int) {
 	t.Helper()
 	for range rounds {
@@ -21,7 +20,7 @@ func news(t *testing.T, w *rig.Web, rounds int) {
 	}
 }
 
-func TestWhatIsPublishedIsThereWordForWord(t *testing.T) {
+func TestWhatIsPublishedArrivesWordForWord(t *testing.T) {
 	for name, bus := range map[string]string{"over the memory bus": `bus.kind = "memory"`, "over NATS in the process": `bus.kind = "nats"`} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -44,11 +43,11 @@ func TestAStopIsQuickAndLosesNothing(t *testing.T) {
 	c.Import(t, w.Sources(t, rig.Source.Whole))
 	c.Start(t)
 	if !rig.Until(settleTime, func() bool { return len(c.Newest(t)) > 0 }) {
-		t.Fatal("no page came")
+		t.Fatalf("no page after %v", settleTime)
 	}
 	status, took := c.Stop(t)
 	if status != 0 || took > 15*time.Second {
-		t.Errorf("it stopped with status %d after %v, not with 0 within 15 s", status, took)
+		t.Errorf("stopped with status %d after %v, want 0 within 15 s", status, took)
 	}
 	w.Publish(t, 5, "")
 	c.Start(t)
@@ -61,6 +60,6 @@ func TestTheSampleShowsPagesWithinHalfAMinute(t *testing.T) {
 	c := programs.Courant(t, "")
 	c.Start(t, "--sample")
 	if !rig.Until(30*time.Second, func() bool { return len(c.Newest(t)) >= 3 }) {
-		t.Errorf("there are %d pages after 30 s", len(c.Newest(t)))
+		t.Errorf("%d pages after 30 s, want at least 3", len(c.Newest(t)))
 	}
 }

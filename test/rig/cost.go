@@ -11,11 +11,10 @@ import (
 	"time"
 )
 
-// ticks is how many of the kernel's units of CPU time there are in a second: it
-// is 100 for programs on every Linux.
+// ticks is USER_HZ, the unit of the CPU times in /proc: 100 per second on every Linux.
 const ticks = 100
 
-// CPU is the time that the process has computed.
+// CPU returns the CPU time that the process has used, user and system.
 func (c *Courant) CPU(t testing.TB) time.Duration {
 	t.Helper()
 	text := c.proc(t, "stat")
@@ -33,7 +32,7 @@ func (c *Courant) CPU(t testing.TB) time.Duration {
 	return sum
 }
 
-// Peak is the most memory that the process has had, in megabytes.
+// Peak returns the largest resident memory of the process so far, in MiB.
 func (c *Courant) Peak(t testing.TB) float64 {
 	t.Helper()
 	for line := range strings.Lines(string(c.proc(t, "status"))) {
@@ -42,7 +41,7 @@ func (c *Courant) Peak(t testing.TB) float64 {
 			return kb / 1024
 		}
 	}
-	t.Fatal("the kernel does not say VmHWM")
+	t.Fatalf("/proc/%d/status has no VmHWM", c.PID())
 	return 0
 }
 
@@ -50,7 +49,7 @@ func (c *Courant) proc(t testing.TB, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", c.PID(), name))
 	if os.IsNotExist(err) {
-		t.Skip("the system does not say what a process costs: it takes /proc")
+		t.Skip("measuring CPU time and memory of a process needs /proc")
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -58,13 +57,13 @@ func (c *Courant) proc(t testing.TB, name string) []byte {
 	return text
 }
 
-// Metric is the sum of a metric's series that have the label, such as
-// `result="printed"`; of all of them if it is "".
+// Metric returns the sum of a metric's series that have the label, such as
+// `result="printed"`, or of all its series if label is "".
 func (c *Courant) Metric(t testing.TB, name, label string) float64 {
 	t.Helper()
 	status, body := c.Get(t, "/metrics")
 	if status != http.StatusOK {
-		t.Fatalf("/metrics answers %d", status)
+		t.Fatalf("/metrics answered %d", status)
 	}
 	sum := 0.0
 	for line := range strings.Lines(string(body)) {
@@ -74,7 +73,7 @@ func (c *Courant) Metric(t testing.TB, name, label string) float64 {
 		}
 		n, err := strconv.ParseFloat(value, 64)
 		if err != nil {
-			t.Fatalf("/metrics: %s", line)
+			t.Fatalf("/metrics: not a number: %s", line)
 		}
 		sum += n
 	}

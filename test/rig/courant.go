@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Courant is a courant with a data folder of its own, running or not.
+// Courant is one installation with its own data folder; it may be running or stopped.
 type Courant struct {
 	Data    string // its folder
 	Address string // http://…, since Ready
@@ -24,12 +24,12 @@ type Courant struct {
 
 	program string
 	config  string // file
-	log     string // file with all that it has printed
+	log     string // file with its output, of all starts
 	process *process
 }
 
-// Courant makes the folder and the configuration, a TOML text; nothing is
-// started. If the test fails, the end of the log is shown.
+// Courant creates the folder and the configuration file from a TOML text; it starts
+// nothing. If the test fails, the end of the log is shown.
 func (p *Programs) Courant(t testing.TB, config string) *Courant {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,7 +41,7 @@ func (p *Programs) Courant(t testing.TB, config string) *Courant {
 		}
 		c.process.end(syscall.SIGKILL, time.Minute)
 		if t.Failed() {
-			t.Logf("the end of what courant printed:\n%s", tail(c.log))
+			t.Logf("last lines of courant's output:\n%s", tail(c.log))
 		}
 	})
 	return c
@@ -55,21 +55,21 @@ func (c *Courant) Configure(t testing.TB, config string) {
 	}
 }
 
-// Launch starts it without waiting for anything.
+// Launch starts the program without waiting until it is ready.
 func (c *Courant) Launch(t testing.TB, flags ...string) {
 	t.Helper()
 	c.Address, c.Token = "", ""
 	c.process = start(t, c.log, c.program, append([]string{"run", "--data", c.Data, "--config", c.config, "--listen", "127.0.0.1:0"}, flags...)...)
 }
 
-// Start starts it and waits until it is ready.
+// Start starts the program and waits until it is ready.
 func (c *Courant) Start(t testing.TB, flags ...string) {
 	t.Helper()
 	c.Launch(t, flags...)
 	c.Ready(t)
 }
 
-// Ready waits until it answers that it is ready.
+// Ready waits until /readyz answers 200.
 func (c *Courant) Ready(t testing.TB) {
 	t.Helper()
 	ok := Until(30*time.Second, func() bool {
@@ -90,11 +90,11 @@ func (c *Courant) Ready(t testing.TB) {
 		return resp.StatusCode == http.StatusOK
 	})
 	if !ok || !c.process.running() {
-		t.Fatalf("courant does not get ready:\n%s", tail(c.log))
+		t.Fatalf("courant did not become ready:\n%s", tail(c.log))
 	}
 }
 
-// session reads what the running process has left in its folder, if it has yet.
+// session reads run.json of the running process, if it has been written yet.
 func (c *Courant) session() {
 	var s struct {
 		PID     int
@@ -108,19 +108,19 @@ func (c *Courant) session() {
 	c.Address, c.Token = s.Address, s.Token
 }
 
-// PID is the process's number.
+// PID returns the process ID.
 func (c *Courant) PID() int { return c.process.pid() }
 
-// Kill ends it without notice.
+// Kill ends the process by SIGKILL.
 func (c *Courant) Kill(t testing.TB) {
 	t.Helper()
 	if !c.process.running() {
-		t.Errorf("courant had ended by itself: %v\n%s", c.process.cmd.ProcessState, tail(c.log))
+		t.Errorf("courant exited before it was killed: %v\n%s", c.process.cmd.ProcessState, tail(c.log))
 	}
 	c.process.end(syscall.SIGKILL, time.Minute)
 }
 
-// Pause stops it where it is, and Resume has it go on.
+// Pause suspends the process until Resume.
 func (c *Courant) Pause(t testing.TB) {
 	t.Helper()
 	c.signal(t, syscall.SIGSTOP)
@@ -139,17 +139,17 @@ func (c *Courant) signal(t testing.TB, s syscall.Signal) {
 	}
 }
 
-// Stop asks it to end and returns its exit status and how long it took.
+// Stop sends SIGTERM and returns the exit status and how long the stop took.
 func (c *Courant) Stop(t testing.TB) (status int, took time.Duration) {
 	t.Helper()
 	asked := time.Now()
 	if !c.process.end(syscall.SIGTERM, 30*time.Second) {
-		t.Errorf("courant has not stopped in %v", time.Since(asked))
+		t.Errorf("courant did not stop within %v", time.Since(asked))
 	}
 	return c.process.cmd.ProcessState.ExitCode(), time.Since(asked)
 }
 
-// Printed is all that it has printed, over all its starts.
+// Printed returns the output of all starts.
 func (c *Courant) Printed(t testing.TB) string {
 	t.Helper()
 	text, err := os.ReadFile(c.log)
@@ -159,13 +159,13 @@ func (c *Courant) Printed(t testing.TB) string {
 	return string(text)
 }
 
-// Result is what a command of the command line did.
+// Result is the outcome of one run of the command line.
 type Result struct {
 	Status   int
 	Out, Err string
 }
 
-// Bare runs a command as it stands, in an empty folder of its own.
+// Bare runs a command without further flags, in a new empty folder.
 func (c *Courant) Bare(t testing.TB, args ...string) Result {
 	t.Helper()
 	var out, problem bytes.Buffer
@@ -179,17 +179,17 @@ func (c *Courant) Bare(t testing.TB, args ...string) Result {
 	return Result{cmd.ProcessState.ExitCode(), out.String(), problem.String()}
 }
 
-// Do runs a command on the data folder.
+// Do runs a command with this data folder and configuration.
 func (c *Courant) Do(t testing.TB, args ...string) Result {
 	t.Helper()
 	return c.Bare(t, append(args, "--data", c.Data, "--config", c.config)...)
 }
 
-// Import adds sources, whether it runs or not.
+// Import adds sources; the program may be running or stopped.
 func (c *Courant) Import(t testing.TB, sources []Source) {
 	t.Helper()
 	if len(sources) == 0 {
-		t.Fatal("there are no sources to import")
+		t.Fatal("no sources to import")
 	}
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
 		t.Fatal(err)
@@ -207,7 +207,7 @@ func (c *Courant) Import(t testing.TB, sources []Source) {
 	}
 }
 
-// Get asks it for a path with its token.
+// Get requests a path with the token of the running process.
 func (c *Courant) Get(t testing.TB, path string) (status int, body []byte) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.Address+path, nil)
@@ -233,16 +233,16 @@ type Listed struct {
 	StoredAt time.Time `json:"stored_at"`
 }
 
-// Newest are the newest pages, at most a thousand.
+// Newest returns the newest pages, at most 1,000.
 func (c *Courant) Newest(t testing.TB) []Listed {
 	t.Helper()
 	var list struct{ Pages []Listed }
 	status, body := c.Get(t, "/api/v1/pages?limit=1000")
 	if err := json.Unmarshal(body, &list); err != nil || status != http.StatusOK {
-		t.Fatalf("the list of pages: %d, %v", status, err)
+		t.Fatalf("list of pages: status %d, %v", status, err)
 	}
 	return list.Pages
 }
 
-// Config joins lines of a configuration, such as `robot.gap = "250ms"`.
+// Config joins configuration lines, such as `robot.gap = "250ms"`.
 func Config(lines ...string) string { return strings.Join(lines, "\n") + "\n" }

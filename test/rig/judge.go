@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Judge is how the hosts of the web were asked.
+// Judge is miniweb's report on how politely its hosts were requested.
 type Judge struct {
 	Clean  bool `json:"clean"`
 	Totals struct {
@@ -31,7 +31,7 @@ type Violation struct {
 	} `json:"examples"`
 }
 
-// Judge reads the judge's books.
+// Judge fetches the report so far.
 func (w *Web) Judge(t testing.TB) Judge {
 	t.Helper()
 	var j Judge
@@ -58,7 +58,7 @@ func (j Judge) String() string {
 	return fmt.Sprintf("%d requests, %s", j.Totals.Requests, strings.Join(lines, ", "))
 }
 
-// Card is a score.
+// Card is the result of `miniweb score`.
 type Card struct {
 	Total    Group               `json:"total"`
 	Dialects map[string]Group    `json:"dialects"`
@@ -79,7 +79,7 @@ type Group struct {
 	Backlog    Latencies `json:"backlog_s"`
 }
 
-// Latencies are seconds.
+// Latencies are in seconds.
 type Latencies struct {
 	Count int     `json:"count"`
 	P50   float64 `json:"p50"`
@@ -87,8 +87,8 @@ type Latencies struct {
 	Max   float64 `json:"max"`
 }
 
-// Wrong lists what is not as it was published by the sources whose feeds hold
-// the whole article; nothing if all is.
+// Wrong lists the differences from what was published by sources whose feeds hold
+// the whole article; it is empty if there are none.
 func (c Card) Wrong() []string {
 	var out []string
 	for _, name := range fullText {
@@ -97,13 +97,13 @@ func (c Card) Wrong() []string {
 			continue
 		}
 		if g.Present != g.Expected || g.Unexpected != 0 || g.Errors != 0 {
-			out = append(out, fmt.Sprintf("%s: %d of %d pages, %d that must not be, %d errors", name, g.Present, g.Expected, g.Unexpected, g.Errors))
+			out = append(out, fmt.Sprintf("%s: %d of %d pages present, %d unexpected, %d errors", name, g.Present, g.Expected, g.Unexpected, g.Errors))
 		}
 		if g.Titles != 1 || g.Bodies != 1 {
 			out = append(out, fmt.Sprintf("%s: %.2f %% of the titles and %.2f %% of the bodies are exact", name, 100*g.Titles, 100*g.Bodies))
 		}
 		if g.Images != 1 {
-			out = append(out, fmt.Sprintf("%s: the pictures agree to %.2f %%", name, 100*g.Images))
+			out = append(out, fmt.Sprintf("%s: %.2f %% of the pictures agree", name, 100*g.Images))
 		}
 		for _, kind := range []string{"missing", "body", "images"} {
 			for _, f := range c.Faults[kind] {
@@ -116,8 +116,8 @@ func (c Card) Wrong() []string {
 	return out
 }
 
-// Settle waits until what the platform has is what was published, at most for
-// the limit, and returns the last score and how long it took.
+// Settle waits until the platform has exactly what was published, at most for limit,
+// and returns the last score and how long it took.
 func (w *Web) Settle(t testing.TB, c *Courant, limit time.Duration) (card Card, took time.Duration) {
 	t.Helper()
 	start := time.Now()
@@ -126,7 +126,7 @@ func (w *Web) Settle(t testing.TB, c *Courant, limit time.Duration) (card Card, 
 		if len(card.Wrong()) == 0 {
 			return true
 		}
-		Pass(time.Second) // scores cost what the program could use
+		Pass(time.Second) // scoring takes CPU time from the program
 		return false
 	})
 	return card, time.Since(start)

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// process is a program that runs, with a file for all that it prints.
+// process is a running program whose output goes to a file.
 type process struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when it has ended
 }
 
-// start starts a program; what it prints goes to the end of the file log.
+// start starts a program; its output is appended to the file log.
 func start(t testing.TB, log, name string, args ...string) *process {
 	t.Helper()
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -37,7 +37,7 @@ func start(t testing.TB, log, name string, args ...string) *process {
 	return p
 }
 
-// command is a command that no setting of ours outside the test reaches.
+// command returns a command without the COURANT_ and proxy variables of our environment.
 func command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.SysProcAttr = tied()
@@ -61,8 +61,8 @@ func (p *process) running() bool {
 	}
 }
 
-// end sends the signal and waits; false if it still ran after the limit, and
-// was killed.
+// end sends the signal and waits; it returns false if the process still ran after
+// limit and was killed.
 func (p *process) end(s syscall.Signal, limit time.Duration) bool {
 	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return false
@@ -72,12 +72,12 @@ func (p *process) end(s syscall.Signal, limit time.Duration) bool {
 		return true
 	case <-time.After(limit):
 	}
-	p.cmd.Process.Kill() // it ends either way
+	p.cmd.Process.Kill() // an error means that it has just ended
 	<-p.done
 	return false
 }
 
-// tail is the end of a log.
+// tail returns the last 20 lines of a log.
 func tail(log string) string {
 	text, err := os.ReadFile(log)
 	if err != nil {

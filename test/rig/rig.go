@@ -1,6 +1,5 @@
-// Package rig builds and runs the real programs for tests that take nothing
-// apart: courant, and miniweb, the simulated web that judges it. What it starts
-// ends with the test.
+// Package rig builds and runs the real programs for black-box tests: courant, and
+// miniweb, the simulated web that judges it. What it starts ends with the test.
 package rig
 
 import (
@@ -12,8 +11,8 @@ import (
 	"time"
 )
 
-// Programs are the programs under test, built when first asked for, once for a
-// test binary. The zero value is ready.
+// Programs are the programs under test, built at first use, once per test binary.
+// The zero value is ready.
 type Programs struct {
 	// mu guards dir and built, and is held while a program is built.
 	mu    sync.Mutex
@@ -21,8 +20,7 @@ type Programs struct {
 	built map[string]string
 }
 
-// Run is what a package's TestMain calls: it runs the tests and takes away what
-// was built for them.
+// Run runs the tests and removes what was built for them; a package's TestMain calls it.
 func (p *Programs) Run(m *testing.M) int {
 	defer func() { os.RemoveAll(p.dir) }()
 	return m.Run()
@@ -37,8 +35,8 @@ func (p *Programs) courant(t testing.TB) string {
 	return p.build(t, "courant", root, "./cmd/courant")
 }
 
-// miniweb lies beside the checkout or where COURANT_SHARED says; without it the
-// test is skipped.
+// miniweb builds miniweb from ../shared or the folder that COURANT_SHARED names; without
+// it the test is skipped.
 func (p *Programs) miniweb(t testing.TB) string {
 	t.Helper()
 	root, err := module()
@@ -51,7 +49,7 @@ func (p *Programs) miniweb(t testing.TB) string {
 	}
 	dir := filepath.Join(shared, "tools", "miniweb")
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
-		t.Skip("the simulated web is not there: it takes tools/miniweb in the folder that COURANT_SHARED names, or in ../shared")
+		t.Skipf("no simulated web in %s: set COURANT_SHARED to the folder that has tools/miniweb", dir)
 	}
 	return p.build(t, "miniweb", dir, ".")
 }
@@ -80,7 +78,7 @@ func (p *Programs) build(t testing.TB, name, dir, pkg string) string {
 	return path
 }
 
-// module is the folder of the go.mod above the working folder.
+// module returns the folder of the go.mod at or above the working folder.
 func module() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -98,7 +96,7 @@ func module() (string, error) {
 	}
 }
 
-// Until waits until f is true and says whether it became so within the limit.
+// Until waits until f returns true and reports whether it did so within limit.
 func Until(limit time.Duration, f func() bool) bool {
 	for end := time.Now().Add(limit); ; {
 		if f() {
@@ -107,10 +105,10 @@ func Until(limit time.Duration, f func() bool) bool {
 		if time.Now().After(end) {
 			return false
 		}
-		// Other processes are waited for, and they live in real time.
+		// We wait for other processes, which run in real time.
 		time.Sleep(50 * time.Millisecond)
 	}
 }
 
-// Pass lets real time pass: the processes under test know no other.
+// Pass lets real time pass, because the processes under test run in real time.
 func Pass(d time.Duration) { time.Sleep(d) } // see above

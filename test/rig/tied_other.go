@@ -4,5 +4,5 @@ package rig
 
 import "syscall"
 
-// tied does nothing where the system cannot.
+// tied does nothing on systems without such a setting.
 func tied() *syscall.SysProcAttr { return nil }

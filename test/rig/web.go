@@ -32,7 +32,7 @@ var fullText = []string{"rss-full", "atom", "json", "turbo", "yml"}
 
 var proxyAddress = regexp.MustCompile(`proxy and control at (http://[^/]+)/`)
 
-// Web starts a simulated web, with flags of its own beside the address.
+// Web starts a simulated web; flags are added to its listen address.
 func (p *Programs) Web(t testing.TB, flags ...string) *Web {
 	t.Helper()
 	w := &Web{program: p.miniweb(t), log: filepath.Join(t.TempDir(), "miniweb.log")}
@@ -46,7 +46,7 @@ func (p *Programs) Web(t testing.TB, flags ...string) *Web {
 		return w.Proxy != "" || !w.process.running()
 	})
 	if !ready || w.Proxy == "" {
-		t.Fatalf("miniweb does not start: %s", tail(w.log))
+		t.Fatalf("miniweb did not start: %s", tail(w.log))
 	}
 	return w
 }
@@ -62,10 +62,10 @@ type Source struct {
 	Title    string `json:"title"`
 }
 
-// Whole says whether the source is of a dialect whose feeds hold the articles.
+// Whole reports whether the source's dialect has feeds that hold the whole article.
 func (s Source) Whole() bool { return slices.Contains(fullText, s.Dialect) }
 
-// Sources are those that keep accepts.
+// Sources returns the sources that keep accepts.
 func (w *Web) Sources(t testing.TB, keep func(Source) bool) []Source {
 	t.Helper()
 	var all []Source
@@ -73,13 +73,13 @@ func (w *Web) Sources(t testing.TB, keep func(Source) bool) []Source {
 	return slices.DeleteFunc(all, func(s Source) bool { return !keep(s) })
 }
 
-// Publish publishes n items on a host, on random ones if it is "".
+// Publish publishes n items on a host, or on random hosts if host is "".
 func (w *Web) Publish(t testing.TB, n int, host string) {
 	t.Helper()
 	w.control(t, http.MethodPost, "/publish", url.Values{"n": {strconv.Itoa(n)}, "host": {host}}, nil)
 }
 
-// Edit edits n items of a host, of random ones if it is "".
+// Edit edits n items of a host, or of random hosts if host is "".
 func (w *Web) Edit(t testing.TB, n int, host string) {
 	t.Helper()
 	w.control(t, http.MethodPost, "/edit", url.Values{"n": {strconv.Itoa(n)}, "host": {host}}, nil)
@@ -104,17 +104,17 @@ func (w *Web) control(t testing.TB, method, path string, query url.Values, out a
 		err = json.Unmarshal(body, out)
 	}
 	if err != nil {
-		t.Fatalf("miniweb, %s: %v", path, err)
+		t.Fatalf("miniweb %s: %v", path, err)
 	}
 }
 
-// direct is a client that no proxy of the environment comes between.
+// direct returns a client that ignores the proxies of the environment.
 func direct() *http.Client {
 	return &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 }
 
-// Score holds what the platform has against what was published; flags are those
-// of `miniweb score`.
+// Score compares what the platform has with what was published; flags are those of
+// `miniweb score`.
 func (w *Web) Score(t testing.TB, c *Courant, flags ...string) Card {
 	t.Helper()
 	var card Card
@@ -124,7 +124,7 @@ func (w *Web) Score(t testing.TB, c *Courant, flags ...string) Card {
 	return card
 }
 
-// Table is the score as people read it.
+// Table returns the score as text for people.
 func (w *Web) Table(t testing.TB, c *Courant, flags ...string) string {
 	t.Helper()
 	return string(w.score(t, c, flags...))
