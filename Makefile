@@ -1,20 +1,20 @@
-# `make` alone lists what there is to make. The product needs Go alone.
+# `make` alone lists the targets. Building needs only Go.
 
 GOLANGCI := v2.15.0
 LINTER   := bin/golangci-lint-$(GOLANGCI)
 FUZZTIME ?= 30s
-# Without a usable git (a checkout of another user's) the commit is left out.
+# Where git does not work (a checkout owned by another user), the commit is left out.
 BUILD    := go build $(shell git status >/dev/null 2>&1 || echo -buildvcs=false)
 
-# A release has no C, no paths of the machine and no build ID, so that the same
-# commit and the same version of Go give the same bytes anywhere. The version in it
-# is what Go reads from git; settings of the machine are overridden.
+# A release has no C, no local paths and no build ID, so that the same commit and the
+# same version of Go give the same bytes on any machine. Its version is what Go reads
+# from git; Go settings of the machine are overridden.
 PLATFORMS ?= linux/amd64 linux/arm64
 RELEASE    = CGO_ENABLED=0 GOAMD64=v1 GOARM64=v8.0 GOFLAGS='-trimpath -buildvcs=auto' $(BUILD) -ldflags '-s -w -buildid='
 
-# Under the race detector Go 1.26 crashes now and then where two goroutines of one
-# testing/synctest bubble run timers at once, for they share a race context
-# (runtime/time.go, unlockAndRun). So packages in fake time get one processor.
+# Under the race detector, Go 1.26 sometimes crashes when two goroutines of one
+# testing/synctest bubble run timers at once, because they share a race context
+# (runtime/time.go, unlockAndRun). So packages with fake time are tested with -cpu 1.
 PACKAGES = $(shell go list ./... | sed 's|^[^/]*/[^/]*/[^/]*|.|')
 BUBBLES  = $(shell grep -rl --include='*.go' '^	"testing/synctest"' cmd internal test | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 
@@ -23,7 +23,7 @@ BUBBLES  = $(shell grep -rl --include='*.go' '^	"testing/synctest"' cmd internal
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 15
 
-run: build ## build and run everything in one process, with a small web to collect
+run: build ## build and run everything in one process, with a sample web to collect
 	bin/courant run --sample
 
 build: ## build bin/courant
@@ -45,7 +45,7 @@ release: ## build stripped, reproducible binaries into bin/release, with SHA256S
 		done; } >bin/release/THIRD-PARTY-LICENSES
 	cd bin/release && { sha256sum courant-* || shasum -a 256 courant-*; } >SHA256SUMS 2>/dev/null
 
-test: tools check ## install what the tests need, then check
+test: tools check ## install what the tests need, then run check
 
 check: fmt vet lint arch ## format, vet, linters, architecture, all tests under the race detector
 	go test -race -cpu 1 $(BUBBLES)
@@ -57,7 +57,7 @@ tools: $(LINTER) ## install the linter into bin/ and, as root, PostgreSQL and a 
 bench: ## run all benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
 
-proto: ## make the Go code of search.proto again (protoc, protoc-gen-go 1.36, protoc-gen-go-grpc 1.6)
+proto: ## regenerate the Go code of search.proto (protoc, protoc-gen-go 1.36, protoc-gen-go-grpc 1.6)
 	cd internal/search/fleet/wire && protoc --go_out=. --go_opt=paths=source_relative --go-grpc_out=. --go-grpc_opt=paths=source_relative search.proto
 
 fuzz: ## run every fuzz target for FUZZTIME (30s)
@@ -67,7 +67,7 @@ fuzz: ## run every fuzz target for FUZZTIME (30s)
 		done; \
 	done
 
-clean: ## remove what was built; the data folder stays
+clean: ## remove bin/; the data folder stays
 	rm -rf bin
 
 fmt:

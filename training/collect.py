@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Asks a running Courant the queries of a log and writes what it shows, with the
-features by which it ranks: one JSON object a line,
+"""Sends the queries of a log to a running Courant and writes the offers that it
+shows, with their ranking features: one JSON object per line,
 
     {"id", "offers": ["SHOP/OFFER", ...], "features": [{name: value}, ...]}
 
 The queries are JSON lines as mkshop writes them (id, text, category, filters,
-user). Start Courant without search.model for this: then the order says nothing of
-quality, and every offer has its chance to be looked at.
+user). Run Courant without index.model for this: then the order does not depend on
+quality, and every offer has a chance to be seen.
 
     python3 training/collect.py --server http://127.0.0.1:8080 --queries queries.jsonl --out shown.jsonl
 """
@@ -47,7 +47,7 @@ def main():
         hits = [h for h in found["hits"] if h.get("offer")]
         out = {"id": q["id"], "total": found["total"], "offers": [h["source"] + "/" + h["offer"] for h in hits],
                "features": [h["features"] for h in hits]}
-        # shops are named by their source, such as shop0007; mkshop names them by their number
+        # Courant has the shop's source, such as shop0007; mkshop has its number
         out["offers"] = [o.removeprefix("shop") for o in out["offers"]]
         with lock:
             done += 1

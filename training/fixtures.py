@@ -1,16 +1,15 @@
-"""Trains small CatBoost models and writes what internal/kit/gbdt is tested with.
+"""Trains small CatBoost models and writes the test data of internal/kit/gbdt.
 
     python3 -m venv venv && venv/bin/pip install catboost==1.2.10
     venv/bin/python training/fixtures.py internal/kit/gbdt/testdata
 
-Each file <name>.json holds the model as CatBoost exports it (without the
-parameters of its training and the weights of its leaves), some rows and
-CatBoost's raw predictions for them:
+Each file <name>.json holds the model as CatBoost exports it (without training
+parameters and leaf weights), some rows and CatBoost's raw predictions for them:
 
     {"model": {...}, "rows": [[value, ...], ...], "predictions": [number, ...]}
 
 A value is a number, "nan", "inf" or "-inf". refused_<name>.json holds a model that
-is not read. Everything is drawn from fixed seeds.
+the reader must refuse. All random numbers come from fixed seeds.
 """
 
 import json
@@ -77,7 +76,7 @@ def value(x):
 
 
 def borders_and_beyond(model, rows):
-    """Adds rows that stand on the borders, beside them and far away."""
+    """Sets values on the borders, next to them and far away."""
     rows = [list(row) for row in rows]
     width = len(rows[0])
     for i, extreme in enumerate([math.inf, -math.inf, 0.0, -0.0, 3.4e38, -3.4e38, 1e-45]):
@@ -124,7 +123,7 @@ def regressions(folder):
 
 
 def flatten(model, pool, trees):
-    """Replaces trees by such of depth 0, which training makes where no split is worth it."""
+    """Replaces trees by trees of depth 0, which training makes where no split helps."""
     text = export(model, pool)
     for i in trees:
         text["oblivious_trees"][i] = {"leaf_values": [0.125 * (i + 1)], "leaf_weights": [1], "splits": None}
@@ -155,7 +154,7 @@ def missing(folder):
 
 
 def refused(folder):
-    """Models that a reader of one-value oblivious trees over numbers has to refuse."""
+    """Models that the reader must refuse: it supports oblivious trees with one value per leaf over numbers."""
     rows, y = numbers(60, count=200)
     model, pool = train(rows, y, grow_policy="Lossguide", iterations=2)
     dump(folder, "refused_lossguide", export(model, pool))

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Trains a ranking model for Courant's search by CatBoost, from what was shown and
-what was clicked, and writes it as JSON for search.model.
+"""Trains a ranking model for Courant's search with CatBoost, from impressions and
+clicks, and writes it as JSON for index.model.
 
     python3 training/train.py --shown shown.jsonl --clicks clicks.jsonl --out model.json
 
-shown.jsonl is collect.py's: {"id", "offers", "features"} a line. clicks.jsonl has a
-line for each visit: {"id", "shown", "clicked", "ordered"}, as mkshop clicks writes
-and as the search logs them; "clicked" and "ordered" are names of offers or their
-places in "shown".
+shown.jsonl is the output of collect.py: {"id", "offers", "features"} per line.
+clicks.jsonl has a line for each visit: {"id", "shown", "clicked", "ordered"}, as
+mkshop clicks and the search log write it; "clicked" and "ordered" are names of offers
+or their positions in "shown".
 
-A place further down is looked at less. How much less is read off the visits
-themselves (clicks by place; the order must say nothing of quality for that, see
-collect.py), and each document is weighed by what it lost by its place. The model
-predicts the logarithm of the odds of a click. Queries whose id hashes to 0 of --hold
-are held out; the report at the end is about them.
+Lower positions are seen less. How much less (the position bias) is estimated from the
+clicks by position, for which the order must not depend on quality (see collect.py);
+labels and weights are corrected by inverse propensity. The model predicts the log-odds
+of a click. Queries whose id hashes to 0 modulo --hold are held out; the report at the
+end is about them.
 """
 import argparse
 import json
@@ -33,14 +33,14 @@ def lines(path):
 
 
 def places(names, shown):
-    """Places of clicked offers, whether they are given by name or by place."""
+    """Positions of clicked offers, whether given by name or by position."""
     at = {n: i for i, n in enumerate(shown)}
     return [n if isinstance(n, int) else at[n] for n in names or []]
 
 
 def judged_pages(n, seed):
-    """Pages, which nobody has clicked yet, as the house judges them: the words in the
-    title count most, then how new a page is, then pictures and length."""
+    """Synthetic rows for pages, which have no clicks yet, labelled by a formula: the
+    words in the title count most, then the age, then pictures and length."""
     r = random.Random(seed)
     for _ in range(n):
         words = r.randint(1, 5)
@@ -56,7 +56,7 @@ def judged_pages(n, seed):
 
 
 def slim(path):
-    """Keeps of the model what is read of it."""
+    """Removes from the model file what Courant does not read."""
     with open(path) as f:
         m = json.load(f)
     out = {"features_info": {"float_features": m["features_info"]["float_features"]}, "scale_and_bias": m["scale_and_bias"],
@@ -76,9 +76,9 @@ def main():
     a.add_argument("--depth", type=int, default=6)
     a.add_argument("--rate", type=float, default=0.06)
     a.add_argument("--borders", type=int, default=64)
-    a.add_argument("--hold", type=int, default=6, help="one query in so many is held out")
-    a.add_argument("--order-weight", type=float, default=3, help="an order counts as so many clicks more")
-    a.add_argument("--pages", type=int, default=40000, help="rows of pages that are judged by a formula")
+    a.add_argument("--hold", type=int, default=6, help="hold out one query in HOLD")
+    a.add_argument("--order-weight", type=float, default=3, help="weight of an order, in additional clicks")
+    a.add_argument("--pages", type=int, default=40000, help="number of synthetic rows for pages, labelled by a formula")
     a.add_argument("--seed", type=int, default=1)
     a = a.parse_args()
 
@@ -108,13 +108,13 @@ def main():
                 names = set()
             names.update(f)
             rows.append(f)
-            # the share of those who looked that clicked, with the weight of those who looked
+            # clicks per view at this position, weighted by the estimated views
             looked = n * look[place]
             labels.append(min(gains[s["id"], offer] / looked, 1.0))
             weights.append(looked)
             held.append(hold)
     for f in rows:
-        f.pop("age_days", None)  # of one import all offers are of one age
+        f.pop("age_days", None)  # all offers of one import have the same age
     for f, p in judged_pages(a.pages, a.seed):
         names.update(f)
         rows.append(f)
@@ -139,7 +139,7 @@ def main():
     base = numpy.average(y[~held], weights=w[~held])
     def loss(q):
         return -numpy.average(y[held] * numpy.log(q) + (1 - y[held]) * numpy.log(1 - q), weights=w[held])
-    print(f"held out: cross entropy {loss(p):.5f}, of the mean {loss(numpy.full(held.sum(), base)):.5f}")
+    print(f"held out: cross-entropy {loss(p):.5f}, of the constant mean {loss(numpy.full(held.sum(), base)):.5f}")
     for n, v in sorted(zip(names, model.get_feature_importance()), key=lambda z: -z[1]):
         print(f"  {v:5.1f}  {n}")
 

@@ -1,6 +1,6 @@
-// Package bench measures the real program against a simulated web: documents a
-// second, what a poll costs that brings nothing, how fresh readers' pages are.
-// It asserts nothing; a run with -benchtime 1x is one measurement.
+// Package bench measures the real program against a simulated web: documents per
+// second, the cost of a poll without news, how soon changes reach readers. It
+// asserts nothing; a run with -benchtime 1x is one measurement.
 package bench
 
 import (
@@ -15,8 +15,8 @@ import (
 
 var (
 	programs rig.Programs
-	hosts    = flag.Int("hosts", 300, "sources that are collected")
-	window   = flag.Duration("window", 20*time.Second, "how long a steady state is measured")
+	hosts    = flag.Int("hosts", 300, "number of sources that are collected")
+	window   = flag.Duration("window", 20*time.Second, "how long the steady state is measured")
 	fresh    = flag.Duration("fresh", 2*time.Minute, "how long freshness is measured")
 )
 
@@ -25,10 +25,10 @@ func TestMain(m *testing.M) { os.Exit(programs.Run(m)) }
 // patience is how long anything may take before a benchmark gives up.
 const patience = 20 * time.Minute
 
-// without is the setting under which pages have no pictures.
+// without is the setting for pages without pictures.
 const without = `media.pictures = false`
 
-// config is a configuration that polls every so often.
+// config returns a configuration that polls each source at a fixed interval.
 func config(w *rig.Web, interval string, more ...string) string {
 	return rig.Config(append([]string{
 		`robot.proxy = "` + w.Proxy + `"`,
@@ -40,8 +40,8 @@ func config(w *rig.Web, interval string, more ...string) string {
 	}, more...)...)
 }
 
-// world is a web with n sources whose feeds hold the whole article, of those that
-// keep accepts; they are about share of a hundred hosts.
+// world starts a web and returns n sources of it that keep accepts and whose feeds hold
+// the whole article; about share of every hundred hosts are such.
 func world(b *testing.B, n, share int, keep func(rig.Source) bool, flags ...string) (*rig.Web, []rig.Source) {
 	b.Helper()
 	for all := (n + share - 1) / share * 100; ; all += all/4 + 100 {
@@ -53,7 +53,7 @@ func world(b *testing.B, n, share int, keep func(rig.Source) bool, flags ...stri
 	}
 }
 
-// printed waits until so many pages are there.
+// printed waits until the given number of pages has been rendered.
 func printed(b *testing.B, c *rig.Courant, pages int) {
 	b.Helper()
 	ok := rig.Until(patience, func() bool {
@@ -64,11 +64,11 @@ func printed(b *testing.B, c *rig.Courant, pages int) {
 		return false
 	})
 	if !ok {
-		b.Fatalf("there are not %d pages after %v", pages, patience)
+		b.Fatalf("fewer than %d pages after %v", pages, patience)
 	}
 }
 
-// quiet waits until nothing is asked for any more.
+// quiet waits until no more requests are made.
 func quiet(b *testing.B, w *rig.Web) {
 	b.Helper()
 	last := int64(-1)

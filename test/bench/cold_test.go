@@ -9,18 +9,18 @@ import (
 	"github.com/courant-platform/courant/test/rig"
 )
 
-// perHost is how many items each host has published at the start.
+// perHost is how many items each host has at the start.
 const perHost = 30
 
-// BenchmarkCold is a first start: all sources are new, and so is every item.
+// BenchmarkCold measures a first start: all sources and all items are new.
 func BenchmarkCold(b *testing.B) {
 	for b.Loop() {
 		cold(b)
 	}
 }
 
-// BenchmarkColdPostgres is the same over PostgreSQL, whose own CPU time is not
-// counted.
+// BenchmarkColdPostgres is the same over PostgreSQL; the CPU time of the PostgreSQL
+// server is not counted.
 func BenchmarkColdPostgres(b *testing.B) {
 	for b.Loop() {
 		cold(b, fmt.Sprintf("store.url = %q", storetest.Postgres(b)))
@@ -35,7 +35,7 @@ func cold(b *testing.B, more ...string) {
 	asked := rig.Until(patience, func() bool { return w.Judge(b).Totals.Requests > 0 })
 	first, before := time.Now(), c.CPU(b)
 	if !asked {
-		b.Fatal("nothing is asked for")
+		b.Fatalf("no request after %v", patience)
 	}
 	documents := *hosts * perHost
 	printed(b, c, documents)
@@ -50,7 +50,7 @@ func cold(b *testing.B, more ...string) {
 	b.ReportMetric(float64(documents)/passed, "docs/s")
 	b.ReportMetric(float64(documents)/computed, "docs/cpu-s")
 	b.ReportMetric(peak, "peak-MB")
-	b.Logf("%d hosts × %d items: %d documents in %.2f s (%.0f/s), %.2f s of CPU (%.0f documents a CPU second), %.0f MB at most",
+	b.Logf("%d hosts × %d items: %d documents in %.2f s (%.0f/s), %.2f s of CPU (%.0f documents per CPU second), peak %.0f MB",
 		*hosts, perHost, documents, passed, float64(documents)/passed, computed, float64(documents)/computed, peak)
 	c.Stop(b)
 }

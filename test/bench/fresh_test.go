@@ -8,8 +8,8 @@ import (
 	"github.com/courant-platform/courant/test/rig"
 )
 
-// BenchmarkFreshness is how long readers wait for what 200 hosts publish and
-// edit while pictures are collected too.
+// BenchmarkFreshness measures how long it takes until readers have what 200 hosts
+// publish and edit, while pictures are collected too.
 func BenchmarkFreshness(b *testing.B) {
 	for b.Loop() {
 		freshness(b)
@@ -23,7 +23,7 @@ func freshness(b *testing.B) {
 	c.Start(b)
 	rig.Pass(*fresh)
 	cpu, peak := c.CPU(b), c.Peak(b)
-	const grace = "10s" // the newest are still on their way
+	const grace = "10s" // the newest items may still be in flight
 	card, judge := w.Score(b, c, "-grace", grace), w.Judge(b)
 	b.ReportMetric(card.Total.Fresh.P50, "p50-s")
 	b.ReportMetric(card.Total.Fresh.P99, "p99-s")
@@ -34,8 +34,8 @@ func freshness(b *testing.B) {
 		violations += v.Count
 	}
 	b.ReportMetric(float64(violations), "violations")
-	b.Logf("%v of news: %.1f s of CPU, %.0f MB at most; %v", *fresh, cpu.Seconds(), peak, judge)
-	// A benchmark's log is cut after ten lines.
+	b.Logf("%v of news: %.1f s of CPU, peak %.0f MB; %v", *fresh, cpu.Seconds(), peak, judge)
+	// The testing package cuts a benchmark's log after ten lines.
 	fmt.Fprintf(os.Stderr, "\n%s\n", w.Table(b, c, "-grace", grace))
 	c.Stop(b)
 }

@@ -27,7 +27,7 @@ import (
 	"github.com/courant-platform/courant/internal/stage/robot/rules"
 )
 
-// robotWorld is a robot over a store in a file, whose web is a forward proxy.
+// robotWorld is a robot with a store in a file; its web is a forward proxy.
 type robotWorld struct {
 	b     *testing.B
 	store *store.Store
@@ -60,7 +60,7 @@ func newRobot(b *testing.B, proxy string, gap time.Duration) *robotWorld {
 	return &robotWorld{b, s, &robot.Robot{Store: s, Blobs: blob.Bucket{Driver: files}, Client: c, Config: config, Owner: "bench", Log: slog.New(slog.DiscardHandler)}}
 }
 
-// want wants n addresses of a host.
+// want adds n wanted addresses of a host.
 func (w *robotWorld) want(host, n int) {
 	w.b.Helper()
 	origin := fmt.Sprintf("http://h%d.example", host)
@@ -69,7 +69,7 @@ func (w *robotWorld) want(host, n int) {
 		for i := range n {
 			url := origin + "/" + strconv.Itoa(i)
 			key := link.Digest(url)
-			if _, err := tx.Exec(`INSERT INTO fetches (hash, url, origin, part, kind, priority, wanted, due) VALUES ($1, $2, $3, $4, 'bench', 5, $5, 1)`,
+			if _, err := tx.Exec(`INSERT INTO fetches (hash, url, origin, partition, kind, priority, wanted, due) VALUES ($1, $2, $3, $4, 'bench', 5, $5, 1)`,
 				key[:], url, origin, part, i+1); err != nil {
 				return err
 			}
@@ -102,20 +102,20 @@ func (w *robotWorld) start() (stop func()) {
 	}
 }
 
-// The job of test/bench/peers/colly, whose web COURANT_PROXY names.
+// The same job as test/bench/peers/colly; COURANT_PROXY is the address of its web.
 const peerHosts, peerPages = 200, 100
 
 func peer(b *testing.B) (proxy string) {
 	b.Helper()
 	proxy = os.Getenv("COURANT_PROXY")
 	if proxy == "" {
-		b.Skip("COURANT_PROXY names no web: see test/bench/peers/colly")
+		b.Skip("set COURANT_PROXY to the address of `colly serve`: see test/bench/peers/colly")
 	}
 	return proxy
 }
 
-// BenchmarkClient downloads pages as fast as it goes, by robots.txt, and keeps nothing:
-// what "colly crawl" does.
+// BenchmarkClient downloads pages as fast as possible, obeys robots.txt and stores
+// nothing, as "colly crawl" does.
 func BenchmarkClient(b *testing.B) {
 	c, err := client.New(client.Config{Guard: &guard.Guard{}, Proxy: "http://" + peer(b), UserAgent: "courant/bench"})
 	if err != nil {
@@ -153,15 +153,15 @@ func BenchmarkClient(b *testing.B) {
 	}
 }
 
-// report gives the rates of a run.
+// report reports the rates of a run.
 func report(b *testing.B, took, used time.Duration) {
 	b.Helper()
 	b.ReportMetric(peerHosts*peerPages/took.Seconds(), "pages/s")
 	b.ReportMetric(peerHosts*peerPages/used.Seconds(), "pages/cpu-s")
 }
 
-// BenchmarkFetch downloads the same pages with all rules but the gap, and keeps each
-// with its row: what "colly save" does, without the rows.
+// BenchmarkFetch downloads the same pages with all rules except the gap, and stores each
+// with its row; "colly save" does the same without the rows.
 func BenchmarkFetch(b *testing.B) {
 	proxy := peer(b)
 	for b.Loop() {
@@ -172,28 +172,28 @@ func BenchmarkFetch(b *testing.B) {
 		before, began := computed(b), time.Now()
 		stop := w.start()
 		for w.count(`SELECT COUNT(*) FROM fetches WHERE answered = 0`) > 0 {
-			time.Sleep(100 * time.Millisecond) // the robot works in real time, and counting costs some of it
+			time.Sleep(100 * time.Millisecond) // the robot works in real time, and counting takes CPU time from it
 		}
 		took, used := time.Since(began), computed(b)-before
 		if bad := w.count(`SELECT COUNT(*) FROM fetches WHERE status <> 200`); bad > 0 {
-			b.Errorf("%d were not downloaded", bad)
+			b.Errorf("%d of %d pages were not downloaded", bad, peerHosts*peerPages)
 		}
 		stop()
 		report(b, took, used)
 	}
 }
 
-// BenchmarkBacklog has a robot begin with a million addresses at a hundred thousand
-// hosts, half of them at one host: how much memory they take, how long it is until all
-// hosts are in the queue, and whether the large host delays others. Nothing answers, so
-// that nothing but the queue is measured.
+// BenchmarkBacklog starts a robot with a million addresses of 100,000 hosts, half of them
+// of one host: how much memory they take, how long it takes until all hosts are in the
+// queue, and whether the large host delays others. Nothing answers, so that only the queue
+// is measured.
 func BenchmarkBacklog(b *testing.B) {
 	if os.Getenv("COURANT_BACKLOG") == "" {
-		b.Skip("COURANT_BACKLOG is not set: it takes minutes")
+		b.Skip("takes minutes; set COURANT_BACKLOG to run it")
 	}
 	const hosts, all = 100_000, 1_000_000
 	for b.Loop() {
-		w := newRobot(b, "127.0.0.1:9", time.Hour) // nobody is asked in this hour
+		w := newRobot(b, "127.0.0.1:9", time.Hour) // no request is made within this hour
 		w.want(0, all/2)
 		for h := 1; h < hosts; h++ {
 			w.want(h, all/2/hosts)
@@ -213,7 +213,7 @@ func BenchmarkBacklog(b *testing.B) {
 	}
 }
 
-// computed is the time that this process has computed.
+// computed returns the CPU time that this process has used.
 func computed(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage

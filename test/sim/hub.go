@@ -15,18 +15,18 @@ import (
 	"github.com/courant-platform/courant/internal/stage/websub"
 )
 
-// hub delivers the feeds of every second host to who has subscribed: each change
-// once, late, and out of order, and nothing while no platform lives.
+// hub is a WebSub hub for the feeds of every second host. It delivers each change once,
+// late and out of order, and nothing while no platform runs.
 type hub struct {
 	// mu guards platform, callbacks and delivered.
 	mu        sync.Mutex
-	platform  http.Handler                 // of the life that there is
-	callbacks map[string]map[string]string // by topic, with their secrets
+	platform  http.Handler                 // of the running platform; nil if none
+	callbacks map[string]map[string]string // secrets by topic and callback
 	delivered int
 	pushes    sync.WaitGroup
 }
 
-// live has a platform called back until the end that it returns.
+// live directs callbacks to a platform until end is called.
 func (h *hub) live(platform http.Handler) (end func()) {
 	h.mu.Lock()
 	h.platform = platform
@@ -38,7 +38,7 @@ func (h *hub) live(platform http.Handler) (end func()) {
 	}
 }
 
-// Post takes a request to subscribe, and verifies it a second later.
+// Post accepts a subscription request and verifies it a second later.
 func (h *hub) Post(_ context.Context, _ string, form url.Values) (websub.Reply, error) {
 	h.pushes.Go(func() {
 		time.Sleep(time.Second)
@@ -61,7 +61,7 @@ func (h *hub) Post(_ context.Context, _ string, form url.Values) (websub.Reply, 
 	return websub.Reply{Status: http.StatusAccepted}, nil
 }
 
-// changed delivers a body as it is now, some time later.
+// changed delivers body later nanoseconds from now.
 func (h *hub) changed(topic, body string, later int) {
 	h.pushes.Go(func() {
 		time.Sleep(time.Duration(later))
@@ -80,7 +80,7 @@ func (h *hub) changed(topic, body string, later int) {
 	})
 }
 
-// call reaches a callback of the platform, if it lives.
+// call requests a callback of the platform; 502 if none runs.
 func (h *hub) call(method, address, body, signature string) (code int, answer string) {
 	h.mu.Lock()
 	platform := h.platform

@@ -28,13 +28,13 @@ import (
 	"github.com/courant-platform/courant/internal/stage/websub"
 )
 
-// faults are the rates of sabotage, from 0 to 1.
+// faults are the rates of injected faults, from 0 to 1.
 type faults struct {
 	drop, repeat, delay  float64 // messages
 	before, after, crash float64 // transactions
 }
 
-// process is one life of the platform over a store and blobs that survive it.
+// process is one process of the platform; the store and the blobs survive it.
 type process struct {
 	seed   uint64
 	db     store.Driver
@@ -46,14 +46,15 @@ type process struct {
 	log    *slog.Logger
 }
 
-// run lives until ctx ends or the saboteur ends it; then it says so.
+// run runs the platform until ctx ends or the fault injector crashes it; it reports
+// which.
 func (p process) run(ctx context.Context) (crashed bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	sabotaged := &faultstore.Driver{Driver: p.db, Seed: p.seed, Before: p.faults.before, After: p.faults.after, Crash: p.faults.crash, OnCrash: cancel}
 	s, err := store.Open(ctx, sabotaged, p.log)
 	if err != nil {
-		return sabotaged.Dead(), nil // it ended at its start
+		return sabotaged.Dead(), nil // it may have crashed at its start
 	}
 	carrier := &faultbus.Driver{Driver: &membus.Driver{}, Seed: p.seed,
 		Drop: p.faults.drop, Repeat: p.faults.repeat, Delay: p.faults.delay, MaxDelay: 20 * time.Second}
@@ -106,7 +107,7 @@ func (p process) stages(s *store.Store, c *client.Client) (handlers []bus.Handle
 	return handlers, runs, callbacks
 }
 
-// pipes is a network inside the process.
+// pipes is an in-process network.
 type pipes struct {
 	accept chan net.Conn
 	done   chan struct{}
@@ -147,7 +148,7 @@ func (p *pipes) Close() error {
 
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// serve answers on the pipes until stop is called.
+// serve serves h on the pipes until stop is called.
 func (p *pipes) serve(h http.Handler) (stop func()) {
 	server := &http.Server{Handler: h}
 	done := make(chan struct{})

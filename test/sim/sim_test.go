@@ -25,9 +25,9 @@ import (
 )
 
 var (
-	seeds = flag.Int("seeds", 20, "how many seeds the simulation runs")
-	first = flag.Uint64("seed", 1, "the first of them")
-	trace = flag.Bool("trace", false, "write the platform's log")
+	seeds = flag.Int("seeds", 20, "number of seeds to simulate")
+	first = flag.Uint64("seed", 1, "first seed")
+	trace = flag.Bool("trace", false, "write the platform's log to stderr")
 )
 
 func TestMain(m *testing.M) {
@@ -49,7 +49,7 @@ func TestWithEveryMessageLostEverythingStillArrives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { simulate(t, *first, faults{drop: 1}) })
 }
 
-// drawFaults makes some runs calm and some wild.
+// drawFaults draws fault rates from the seed; each is 0 in a third of the runs.
 func drawFaults(seed uint64) faults {
 	r := rand.New(rand.NewPCG(seed, 2))
 	wild := func(most float64) float64 {
@@ -63,8 +63,8 @@ func drawFaults(seed uint64) faults {
 
 const hosts = 4
 
-// simulate lets the world and the platform live, then leaves the platform in
-// peace for a while and looks.
+// simulate runs the world and the platform with faults, then the platform alone for a
+// while without transaction faults, and checks the result.
 func simulate(t *testing.T, seed uint64, f faults) {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	if *trace {
@@ -87,20 +87,21 @@ func simulate(t *testing.T, seed uint64, f faults) {
 		w.live(60, 5*time.Second)
 	}()
 	lives := p.livesUntil(t, published)
-	p.faults = faults{drop: f.drop} // messages go on being lost, transactions not
+	p.faults = faults{drop: f.drop} // messages are still lost; transactions no longer fail
 	p.seed++
-	// It ends at no moment at which stages wake: what they say then is told by the next life.
+	// The odd duration ends at no moment at which stages wake: what they would emit then
+	// would be left for the next run.
 	calm, cancel := context.WithTimeout(t.Context(), 3*time.Minute+123*time.Millisecond)
 	defer cancel()
 	if _, err := p.run(calm); err != nil {
 		t.Fatal(err)
 	}
 	w.hub.pushes.Wait()
-	t.Logf("%d lives, faults %+v, %d articles, %d deliveries of a hub", lives, f, len(w.articles), w.hub.delivered)
+	t.Logf("%d starts, faults %+v, %d articles, %d hub deliveries", lives, f, len(w.articles), w.hub.delivered)
 	judge(t, w, db, log)
 }
 
-// livesUntil runs the platform, again after each crash, until done.
+// livesUntil runs the platform, and starts it again after each crash, until done.
 func (p *process) livesUntil(t *testing.T, done <-chan struct{}) (lives int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -133,7 +134,7 @@ func addSources(t *testing.T, db store.Driver, log *slog.Logger) {
 	}
 }
 
-// judge holds what is live against what was published.
+// judge compares what is live with what was published.
 func judge(t *testing.T, w *world, db store.Driver, log *slog.Logger) {
 	s, err := store.Open(t.Context(), db, log)
 	if err != nil {
@@ -155,7 +156,7 @@ func judge(t *testing.T, w *world, db store.Driver, log *slog.Logger) {
 				return err
 			}
 			if n != 0 {
-				t.Errorf("%d %s are left over", n, name)
+				t.Errorf("%d %s left in the store, want 0", n, name)
 			}
 		}
 		return nil
@@ -165,7 +166,7 @@ func judge(t *testing.T, w *world, db store.Driver, log *slog.Logger) {
 	}
 }
 
-// check says what is wrong with the page of an article, "" if nothing is.
+// check returns what is wrong with the page of an article, "" if nothing is.
 func check(r store.Reader, w *world, a *article) string {
 	if a.withdrawn && !a.listed {
 		return ""
@@ -178,24 +179,24 @@ func check(r store.Reader, w *world, a *article) string {
 		return "" // it came and went between two polls
 	}
 	if err != nil {
-		return "it is lost: " + err.Error()
+		return "page missing: " + err.Error()
 	}
 	if withdrawn != a.withdrawn {
-		return fmt.Sprintf("its page is withdrawn: %v\n%s", withdrawn, story(r, key[:]))
+		return fmt.Sprintf("page withdrawn: %v, want %v\n%s", withdrawn, a.withdrawn, story(r, key[:]))
 	}
 	if withdrawn {
 		return ""
 	}
 	var html []byte
 	if err := r.Row("SELECT b.document, b.html FROM bodies b JOIN pages p ON p.id = b.page WHERE p.url = $1", key[:]).Scan(&packed, &html); err != nil {
-		return "its body is lost: " + err.Error()
+		return "body missing: " + err.Error()
 	}
 	var doc courant.Document
 	if err := pack.Decode(packed, &doc); err != nil {
 		return err.Error()
 	}
 	if !strings.Contains(doc.Item.Content, a.text()) {
-		return "it is stale: " + doc.Item.Content
+		return "stale content: " + doc.Item.Content
 	}
 	if problem := checkPictures(a, unzip(html)); problem != "" {
 		return problem + "\n" + story(r, key[:])
@@ -203,7 +204,7 @@ func check(r store.Reader, w *world, a *article) string {
 	return ""
 }
 
-// story is what the platform kept of an article, for the report.
+// story returns what the store has about an article, for the report.
 func story(r store.Reader, key []byte) string {
 	var out strings.Builder
 	scan := func(rows store.Rows) error {
@@ -225,8 +226,7 @@ func story(r store.Reader, key []byte) string {
 	return out.String()
 }
 
-// checkPictures wants each picture that there is in the page, once for each
-// place where the article has it.
+// checkPictures checks that the page has each available picture as often as the article.
 func checkPictures(a *article, html []byte) string {
 	want := 0
 	for _, p := range a.pictures {
@@ -235,7 +235,7 @@ func checkPictures(a *article, html []byte) string {
 		}
 	}
 	if got := bytes.Count(html, []byte("<img ")); got != want {
-		return fmt.Sprintf("%d of %d pictures are shown", got, want)
+		return fmt.Sprintf("%d pictures in the page, want %d", got, want)
 	}
 	return ""
 }

@@ -1,6 +1,6 @@
-// Package sim runs all stages on fake time, over a web that is simulated too,
-// with saboteurs under bus and store, and holds what is live in the end against
-// what was published. The oracle is the published truth, never our own code.
+// Package sim runs all stages on fake time, over a simulated web and with fault
+// injectors under bus and store, and compares what is live in the end with what was
+// published. The oracle is what was published, never our own code.
 package sim
 
 import (
@@ -17,14 +17,14 @@ import (
 	"time"
 )
 
-// article is the truth of one address.
+// article is what was published at one address.
 type article struct {
 	host      int
 	n         int
 	revision  int
 	withdrawn bool
-	listed    bool     // a feed has shown it: before, nobody could know its address
-	pictures  []string // paths; those beginning with /lost are not there
+	listed    bool     // a feed has shown it; before that, nobody can know its address
+	pictures  []string // paths; those that begin with /lost answer 404
 	published time.Time
 }
 
@@ -32,28 +32,28 @@ func (a *article) path() string { return fmt.Sprintf("/a/%d", a.n) }
 
 func (a *article) url() string { return fmt.Sprintf("http://h%d.test%s", a.host, a.path()) }
 
-// text is what the body says, the same on no other address or revision.
+// text returns the body, which differs for every address and revision.
 func (a *article) text() string {
 	return fmt.Sprintf("Body of %s in revision %d.", a.url(), a.revision)
 }
 
-// world is the web: hosts with a feed, articles and pictures each. One host's
-// second feed carries articles of the first one's in the same words; the last
-// host's feed claims addresses of others.
+// world is the web: hosts, each with a feed, articles and pictures. The first host has a
+// second feed with the same articles; the last host's feed claims an address of another
+// host.
 type world struct {
-	// mu guards the fields below, what they refer to included, but not hub.
+	// mu guards the fields below and what they refer to, except hub.
 	mu       sync.Mutex
 	rand     *rand.Rand
 	hosts    int
 	gap      time.Duration
 	articles []*article
 	asked    map[string]*visits
-	changed  []time.Time // of each host's feed
+	changed  []time.Time // when each host's feed last changed
 	hub      hub
 	faults   []string
 }
 
-// visits is how a host was asked.
+// visits is how a host was requested.
 type visits struct {
 	last   time.Time
 	busy   int
@@ -83,7 +83,7 @@ func (w *world) publish(host int) {
 	w.touch(host)
 }
 
-// touch has a host's feed changed, and its hub told.
+// touch marks a host's feed as changed and tells its hub.
 func (w *world) touch(host int) {
 	w.changed[host] = time.Now()
 	if host%2 == 1 {
@@ -93,8 +93,8 @@ func (w *world) touch(host int) {
 
 func (w *world) topic(host int) string { return fmt.Sprintf("http://h%d.test/feed.xml", host) }
 
-// live is the rest of the world's life for a while: publications, edits,
-// withdrawals and returns.
+// live publishes, edits, withdraws and restores articles, one change per step, with
+// random pauses of pause on average.
 func (w *world) live(steps int, pause time.Duration) {
 	for range steps {
 		time.Sleep(time.Duration(w.random(int(2 * pause))))
@@ -115,7 +115,7 @@ func (w *world) random(n int) int {
 	return w.rand.IntN(n)
 }
 
-// change edits an article, or withdraws it, or brings it back.
+// change edits, withdraws or restores an article.
 func (w *world) change(a *article) {
 	switch {
 	case a.withdrawn:
@@ -129,8 +129,8 @@ func (w *world) change(a *article) {
 	w.touch(a.host)
 }
 
-// shown are the articles in a host's feed: all, for a change that left the feed
-// before it was asked could not be known.
+// shown returns the articles in a host's feed: all of the host's, because a change that
+// left the feed before the next poll could not be known.
 func (w *world) shown(host int) (shown []*article) {
 	for i := len(w.articles) - 1; i >= 0; i-- {
 		if w.articles[i].host == host {
@@ -140,7 +140,7 @@ func (w *world) shown(host int) (shown []*article) {
 	return shown
 }
 
-// ServeHTTP answers for all hosts and notes impoliteness.
+// ServeHTTP answers for all hosts and records impolite requests.
 func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w.begin(r)
 	time.Sleep(time.Duration(5+w.random(60)) * time.Millisecond)
@@ -177,12 +177,12 @@ func (w *world) begin(r *http.Request) {
 		w.faults = append(w.faults, "two requests at once to "+r.Host)
 	}
 	if since := time.Since(v.last); !v.last.IsZero() && since < w.gap*9/10 {
-		w.faults = append(w.faults, fmt.Sprintf("%s asked %v after the last", r.Host, since))
+		w.faults = append(w.faults, fmt.Sprintf("%s requested %v after the last request", r.Host, since))
 	}
 	if r.URL.Path == "/robots.txt" {
 		v.robots = true
 	} else if !v.robots {
-		w.faults = append(w.faults, r.Host+" asked before its robots.txt")
+		w.faults = append(w.faults, r.Host+" requested before its robots.txt")
 	}
 	v.last = time.Now()
 	v.busy++
@@ -194,8 +194,8 @@ func (w *world) end(r *http.Request) {
 	w.asked[r.Host].busy--
 }
 
-// feed writes a host's feed as Atom, with tombstones for what is withdrawn, and
-// a validator.
+// feed writes a host's feed as Atom with an ETag; withdrawn articles have tombstones
+// (RFC 6721).
 func (w *world) feed(rw http.ResponseWriter, r *http.Request, host int) {
 	tag := fmt.Sprintf(`"%d"`, w.changed[host].UnixNano())
 	rw.Header().Set("Etag", tag)
@@ -214,7 +214,7 @@ func (w *world) feed(rw http.ResponseWriter, r *http.Request, host int) {
 	fmt.Fprint(rw, w.text(host))
 }
 
-// text is a host's first feed.
+// text returns a host's first feed.
 func (w *world) text(host int) string { return w.atom(host, "/feed.xml") }
 
 func (w *world) atom(host int, path string) string {
@@ -236,14 +236,14 @@ func (w *world) atom(host int, path string) string {
 		}
 		b.WriteString(`</content></entry>`)
 	}
-	if host == w.hosts-1 && path == "/feed.xml" { // claims what is another's
+	if host == w.hosts-1 && path == "/feed.xml" { // claims another host's article
 		fmt.Fprintf(&b, `<entry><id>claim</id><title>Claimed</title><link href="http://h0.test/a/0"/><content type="html">&lt;p>claimed&lt;/p></content></entry>`)
 	}
 	b.WriteString(`</feed>`)
 	return b.String()
 }
 
-// picture is a small picture, the same for the same name.
+// picture returns a small PNG, the same for the same name.
 func picture(name string) []byte {
 	h := fnv.New32a()
 	h.Write([]byte(name))

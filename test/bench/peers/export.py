@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes offers and queries in the plain form that all peers read.
+"""Writes offers and queries in the simple format that all peers read.
 
 Words, categories, vendors and params are one token each, so that all peers index and
-ask for the same. A range of a number is the list of the values that the data has in it.
+search the same tokens. A numeric range becomes the list of the values that occur in it.
 """
 
 import argparse, bisect, collections, glob, gzip, json, re
@@ -23,10 +23,10 @@ def number(text):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--catalogs", required=True, help="pattern of files of mkshop catalog -format jsonl -gz")
+    p.add_argument("--catalogs", required=True, help="glob pattern of the files of mkshop catalog -format jsonl -gz")
     p.add_argument("--categories", required=True, help="its categories.json")
     p.add_argument("--queries", required=True)
-    p.add_argument("--synonyms", default="", help="groups, one a line")
+    p.add_argument("--synonyms", default="", help="synonym groups, one per line")
     p.add_argument("--out", required=True)
     args = p.parse_args()
     parents = {}

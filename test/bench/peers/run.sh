@@ -1,6 +1,6 @@
 #!/bin/bash
-# run.sh CATALOGS CATEGORIES QUERIES SYNONYMS MODEL WORK: see README.md. CATALOGS is the
-# folder of mkshop catalog in both forms: yml/*.yml.gz and jsonl/*.jsonl.gz.
+# run.sh CATALOGS CATEGORIES QUERIES SYNONYMS MODEL WORK: see README.md. CATALOGS is a
+# folder with the output of mkshop catalog in both formats: yml/*.yml.gz and jsonl/*.jsonl.gz.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 catalogs=$1 categories=$2 queries=$3 synonyms=$4 model=$5 work=$6

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints CPU per query by class, and how many totals agree with the first peer's."""
+"""Prints the CPU time per query by class, and the share of totals equal to the first file's."""
 
 import argparse, collections, json, os
 

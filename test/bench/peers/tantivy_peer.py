@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tantivy (PyPI: tantivy) over what export.py wrote: one segment, one thread for queries."""
+"""Measures Tantivy (PyPI: tantivy) on the output of export.py: one segment, one query thread."""
 
 import argparse, json, os, resource, time
 

@@ -1,6 +1,6 @@
-// Command bleve indexes what export.py wrote with bleve and asks its queries.
+// Command bleve indexes the offers that export.py wrote with bleve and runs its queries.
 //
-// It is a module of its own, so that the product does not depend on bleve.
+// It is a separate module, so that Courant does not depend on this bleve.
 package main
 
 import (

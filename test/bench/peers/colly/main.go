@@ -1,11 +1,11 @@
-// Command colly is a small web on loopback, and a crawler by Colly that downloads it,
-// beside which the robot is measured.
+// Command colly is a small web on loopback and a crawler built on Colly that downloads
+// it, for comparison with the robot.
 //
-// It is a module of its own, so that the product does not depend on Colly.
+// It is a separate module, so that Courant does not depend on Colly.
 //
-//	colly serve 127.0.0.1:9300        answers as every host, as a forward proxy does
-//	colly crawl 127.0.0.1:9300 200 100  asks 200 hosts for 100 pages each
-//	colly save 127.0.0.1:9300 200 100   and keeps each in a file
+//	colly serve 127.0.0.1:9300          is a forward proxy that answers for every host
+//	colly crawl 127.0.0.1:9300 200 100  downloads 100 pages from each of 200 hosts
+//	colly save 127.0.0.1:9300 200 100   does the same and saves each page in a file
 package main
 
 import (
@@ -47,7 +47,7 @@ func main() {
 	}
 }
 
-// serve answers each address with a page of 20 KB, packed where the client takes that.
+// serve answers each address with a page of 20 KB, gzipped if the client accepts that.
 func serve(addr string) error {
 	page := []byte("<html><body>" + strings.Repeat("<p>What is new today, and what was it yesterday?</p>\n", 380) + "</body></html>")
 	var packed bytes.Buffer
@@ -69,7 +69,7 @@ func serve(addr string) error {
 	}))
 }
 
-// crawl downloads all pages with robots.txt obeyed and no delay, as fast as it goes.
+// crawl downloads all pages as fast as possible; it obeys robots.txt.
 func crawl(addr string, hosts, pages int, save bool) error {
 	dir, err := os.MkdirTemp("", "colly")
 	if err != nil {
@@ -103,7 +103,7 @@ func crawl(addr string, hosts, pages int, save bool) error {
 	}
 	c.Wait()
 	took, used := time.Since(began).Seconds(), (cpu() - before).Seconds()
-	fmt.Printf("colly, saving %v: %d pages, %d failed: %.0f a second, %.0f a CPU second\n", save, got.Load(), failed.Load(), float64(got.Load())/took, float64(got.Load())/used)
+	fmt.Printf("colly, saving %v: %d pages, %d failed: %.0f per second, %.0f per CPU second\n", save, got.Load(), failed.Load(), float64(got.Load())/took, float64(got.Load())/used)
 	return nil
 }
 

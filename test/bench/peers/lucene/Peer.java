@@ -10,7 +10,7 @@ import org.apache.lucene.search.*;
 import org.apache.lucene.store.*;
 import org.apache.lucene.util.Version;
 
-/** Lucene over what export.py wrote: merged to one segment, one thread, queries by BM25 with filters beside. */
+/** Measures Lucene on the output of export.py: one segment, one thread, BM25 queries with filters. */
 public class Peer {
   static final ObjectMapper JSON = new ObjectMapper();
 
@@ -32,7 +32,7 @@ public class Peer {
       System.out.println("{\"indexed\": " + (cpu() - began) / 1000 + "}");
       try (DirectoryReader r = DirectoryReader.open(dir); Writer to = Files.newBufferedWriter(out)) {
         IndexSearcher s = new IndexSearcher(r);
-        s.setQueryCache(null); // the filter of the turn before would be the answer of the next
+        s.setQueryCache(null); // otherwise one round's filters would be answered from the cache in the next
         List<String> lines = Files.readAllLines(data.resolve("queries.jsonl"));
         for (int turn = 0; turn < 3; turn++) {
           for (String line : lines) {
@@ -41,7 +41,7 @@ public class Peer {
             double t = cpu();
             TopDocs top = s.search(query, new TopScoreDocCollectorManager(48, null, Integer.MAX_VALUE));
             double ms = cpu() - t;
-            if (turn < 2) continue; // the compiler is warm after two
+            if (turn < 2) continue; // the JIT compiler is warm after two rounds
             List<String> ids = new ArrayList<>();
             for (ScoreDoc d : top.scoreDocs) ids.add(s.storedFields().document(d.doc).get("id"));
             to.write(JSON.writeValueAsString(Map.of("id", q.get("id").asText(), "total", top.totalHits.value(), "ms", ms, "offers", ids)) + "\n");

@@ -3,7 +3,7 @@
 // Package reader compares the reader of feeds and catalogues with gofeed and with
 // encoding/xml, and the cleaner with bluemonday.
 //
-// It is a module of its own, so that the product depends on neither.
+// It is a separate module, so that Courant depends on neither.
 package reader
 
 import (
@@ -32,11 +32,11 @@ import (
 	"github.com/courant-platform/courant/internal/read/feed"
 )
 
-// BenchmarkRead reads the same hundred items in each dialect. "raw" leaves HTML as
-// it is, as the peer gofeed does; "cleaned" is the whole reader against gofeed
-// that does not clean, "both" against gofeed whose items bluemonday cleans;
-// "tokens" is the scanner alone against the tokens of encoding/xml, the floor of
-// each reader over it.
+// BenchmarkRead reads the same 100 items in each dialect. "raw" leaves HTML as it is,
+// as gofeed does; "cleaned" is the whole reader against gofeed, which does not clean;
+// "both" is the whole reader against gofeed followed by bluemonday; "tokens" is the
+// scanner alone against encoding/xml's RawToken, the lower bound of every reader that
+// uses it.
 func BenchmarkRead(b *testing.B) {
 	texts := dialects()
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
@@ -63,7 +63,7 @@ func ours(b *testing.B, body []byte, read func([]byte, feed.Options) (*courant.R
 	}
 }
 
-// theirs reads the same by gofeed, and cleans it if there is a policy.
+// theirs reads the same with gofeed, and cleans it if there is a policy.
 func theirs(b *testing.B, body []byte, policy *bluemonday.Policy) func() {
 	return func() {
 		f, err := gofeed.NewParser().Parse(bytes.NewReader(body))
@@ -79,8 +79,8 @@ func theirs(b *testing.B, body []byte, policy *bluemonday.Policy) func() {
 	}
 }
 
-// BenchmarkPublicFeeds reads, without cleaning, the small files of public suites
-// and samples that both readers take for feeds.
+// BenchmarkPublicFeeds reads, without cleaning, the files of public suites and samples
+// that both readers accept as feeds.
 func BenchmarkPublicFeeds(b *testing.B) {
 	for _, name := range []string{"gofeed", "../samples"} {
 		var bodies [][]byte
@@ -118,7 +118,7 @@ func suite(b *testing.B, name string) string {
 	}
 	path := filepath.Join(shared, "suites", name)
 	if _, err := os.Stat(path); err != nil {
-		b.Skip("the public suites are not here; COURANT_SHARED names their folder")
+		b.Skipf("%s does not exist: set COURANT_SHARED to the folder that has suites", path)
 	}
 	return path
 }
@@ -140,13 +140,13 @@ func files(b *testing.B, root string, f func(path string, body []byte)) {
 	}
 }
 
-// rounds is how often two sides are compared: an odd number.
+// rounds is how often two sides are compared; odd, for the median.
 const rounds = 7
 
-// against measures f as usual, and then f and its peer by turns: metric "x" is how
-// many times less CPU time f takes, the median of the rounds; the others are those
-// of the best round. Other work on the machine hardly changes them. It returns the
-// best time of f.
+// against measures f as usual, and then f and its peer alternately: metric "x" is the
+// peer's CPU time divided by f's, the median of the rounds; the other metrics are of the
+// best round. Other load on the machine hardly changes them. It returns the best CPU
+// time of f.
 func against(b *testing.B, size int, f, peer func()) time.Duration {
 	b.SetBytes(int64(size))
 	b.ReportAllocs()
@@ -170,8 +170,8 @@ func against(b *testing.B, size int, f, peer func()) time.Duration {
 	return best
 }
 
-// cost is the CPU time of one call of f, the collection of its garbage included,
-// and how often it allocates.
+// cost returns the CPU time of one call of f, including garbage collection, and its
+// number of allocations.
 func cost(b *testing.B, f func()) (each time.Duration, allocs float64) {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -205,7 +205,7 @@ func scan(b *testing.B, text string) {
 	}
 }
 
-// rawTokens reads all tokens of encoding/xml, which every reader over it has to.
+// rawTokens reads all tokens with encoding/xml.
 func rawTokens(b *testing.B, body []byte) {
 	d := xml.NewDecoder(bytes.NewReader(body))
 	d.Strict = false
@@ -218,8 +218,7 @@ func rawTokens(b *testing.B, body []byte) {
 	}
 }
 
-// BenchmarkCatalog reads a catalogue of 20,000 offers, against the tokens of
-// encoding/xml.
+// BenchmarkCatalog reads a catalogue of 20,000 offers, against encoding/xml's RawToken.
 func BenchmarkCatalog(b *testing.B) {
 	const offers = 20_000
 	var t strings.Builder
@@ -238,8 +237,8 @@ func BenchmarkCatalog(b *testing.B) {
 	b.ReportMetric(offers/each.Seconds(), "offers/cpu-s")
 }
 
-// BenchmarkUnchanged is what a feed of a hundred items costs that says the same as
-// before in other bytes: reading, and the hash of each item.
+// BenchmarkUnchanged measures the cost of a feed of 100 items with the same content as
+// before in other bytes: reading it and hashing each item.
 func BenchmarkUnchanged(b *testing.B) {
 	body := []byte(dialects()["rss-cdata"])
 	b.SetBytes(int64(len(body)))
@@ -268,8 +267,7 @@ func BenchmarkUnchanged(b *testing.B) {
 	}
 }
 
-// BenchmarkClean cleans an article, against bluemonday with its rules for what
-// users send.
+// BenchmarkClean cleans an article, against bluemonday's UGCPolicy.
 func BenchmarkClean(b *testing.B) {
 	text := strings.Repeat(prose(1), 3)
 	policy := bluemonday.UGCPolicy()
