@@ -1,12 +1,11 @@
-// Package bus tells stages that something has happened. It is a doorbell and
-// no more: the store is the truth, so that a message that is lost or repeated
-// costs time, never data.
+// Package bus notifies stages that something has happened. It is only a doorbell:
+// the data is in the store, so a lost or repeated message costs time, never data.
 //
-// What it promises: each group of a topic gets a fact at least once as a rule,
-// in no order. What it does not: a fact may be dropped when a queue is full,
-// when the process ends while the fact waits for another try, or when the
-// driver loses its memory; facts published before a group first subscribed are
-// not kept for it. Every stage therefore sweeps its own table as well.
+// Each group of a topic normally gets each fact at least once, in no order. A fact
+// may be dropped when a queue is full, when the process ends while the fact waits
+// for a retry, or when the driver loses its memory; facts published before a group
+// first subscribed are not kept for it. Every stage therefore also sweeps its own
+// table.
 package bus
 
 import (
@@ -17,13 +16,14 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// Topic names a kind of fact and its Go type. The fact travels as JSON. Names
-// are made of letters, digits, '.', '_' and '-'.
+// Topic names a kind of fact and its Go type. Facts are sent as JSON. A name
+// consists of ASCII letters, digits, '.', '_' and '-', and does not begin or end with
+// a dot.
 type Topic[T any] struct{ Name string }
 
-// Encode returns what store.Tx.Emit and Bus.Publish take: the name and one JSON
-// payload a fact. It panics if T cannot be written as JSON, which is a mistake
-// in the program.
+// Encode returns the arguments of store.Tx.Emit and Bus.Publish: the topic's name and
+// one JSON payload per fact. It panics if T cannot be encoded as JSON, which is a
+// programming error.
 func (t Topic[T]) Encode(facts ...T) (name string, payloads [][]byte) {
 	payloads = make([][]byte, len(facts))
 	for i, fact := range facts {
@@ -36,20 +36,21 @@ func (t Topic[T]) Encode(facts ...T) (name string, payloads [][]byte) {
 	return t.Name, payloads
 }
 
-// Handle makes a Handler of which one in all with this group, in any process,
-// gets each fact. At most workers facts are in f's hands at a time in one
-// process (1 if workers is less).
+// Handle returns a Handler that belongs to a group: of all handlers with this group, in
+// all processes, one gets each fact. In one process f runs at most workers times
+// concurrently (once if workers is less than 1).
 func (t Topic[T]) Handle(group string, workers int, f func(context.Context, T) error) Handler {
 	return Handler{topic: t.Name, group: group, workers: max(workers, 1), handle: t.decoded(f)}
 }
 
-// Listen makes a Handler that gets each fact published while it listens, in
-// every process, one at a time. What was published while it was away is gone.
+// Listen returns a Handler that gets, in every process, each fact published while it is
+// subscribed, one at a time. It misses what is published at other times.
 func (t Topic[T]) Listen(f func(context.Context, T) error) Handler {
 	return Handler{topic: t.Name, broadcast: true, workers: 1, handle: t.decoded(f)}
 }
 
-// decoded makes an undecodable payload invalid, and so a dead letter.
+// decoded decodes the payload for f. A payload that cannot be decoded is
+// courant.Invalid and so becomes a dead letter.
 func (t Topic[T]) decoded(f func(context.Context, T) error) func(context.Context, []byte) error {
 	return func(ctx context.Context, payload []byte) error {
 		var fact T
@@ -60,13 +61,13 @@ func (t Topic[T]) decoded(f func(context.Context, T) error) func(context.Context
 	}
 }
 
-// Handler is what Bus.Run serves: made by Topic.Handle and Topic.Listen. The
-// error of its function is the verdict:
+// Handler is what Bus.Run serves; Topic.Handle and Topic.Listen make it. The error of
+// its function is the verdict:
 //
 //	nil              acknowledged
-//	courant.Invalid  a dead letter: parked with its reason, logged, counted
-//	any other        comes back after a while, a dead letter after Bus.Tries
-//	a panic          a dead letter, with the stack in the log
+//	courant.Invalid  dead letter: kept with its reason, logged, counted
+//	any other        retried with back-off, dead letter after Bus.Tries tries
+//	a panic          dead letter, with the stack in the log
 type Handler struct {
 	topic, group string
 	broadcast    bool
@@ -74,7 +75,7 @@ type Handler struct {
 	handle       func(context.Context, []byte) error
 }
 
-// check refuses what no driver could subscribe to.
+// check refuses names that a driver could not subscribe to.
 func (h Handler) check() error {
 	if err := checkName("topic", h.topic); err != nil || h.broadcast {
 		return err
@@ -82,7 +83,7 @@ func (h Handler) check() error {
 	return checkName("group", h.group)
 }
 
-// checkName allows what is a name in every driver: no blanks, no wildcards.
+// checkName accepts what is a valid name in every driver: no spaces, no wildcards.
 func checkName(what, name string) error {
 	for _, r := range name {
 		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'

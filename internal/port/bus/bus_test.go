@@ -16,8 +16,8 @@ import (
 	"github.com/courant-platform/courant/internal/port/bus/membus"
 )
 
-// The suite bustest says what the bus does over every driver. Here is what
-// needs fake time, or a driver that fails.
+// The suite bustest tests the bus over every driver. The tests here need fake time or
+// a driver that fails.
 
 var numbers = bus.Topic[int]{Name: "number.drawn"}
 
@@ -29,7 +29,7 @@ func publish(t *testing.T, b *bus.Bus, facts ...int) {
 	}
 }
 
-// in runs a test in fake time, with handlers that are served until it ends.
+// in runs a test in fake time and serves handlers until it ends.
 func in(t *testing.T, b *bus.Bus, test func(t *testing.T), handlers ...bus.Handler) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -46,21 +46,21 @@ func in(t *testing.T, b *bus.Bus, test func(t *testing.T), handlers ...bus.Handl
 	})
 }
 
-func TestASoonerFactOvertakesOneThatWaits(t *testing.T) {
+func TestAFactDueSoonerOvertakesOneThatWaits(t *testing.T) {
 	var order []int
 	tries := map[int]int{}
 	handler := numbers.Handle("parse", 1, func(_ context.Context, failures int) error {
 		if tries[failures]++; tries[failures] <= failures {
-			return errors.New("no luck")
+			return errors.New("temporary failure")
 		}
 		order = append(order, failures)
 		return nil
 	})
 	b := &bus.Bus{Backoff: time.Minute}
 	in(t, b, func(t *testing.T) {
-		publish(t, b, 4) // its tries end 7½ to 15 minutes after this
+		publish(t, b, 4) // succeeds 7½ to 15 minutes from now
 		time.Sleep(6*time.Minute + 20*time.Second)
-		publish(t, b, 1) // and this one's before
+		publish(t, b, 1) // succeeds before that
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if len(order) != 2 || order[0] != 1 || order[1] != 4 {
@@ -73,7 +73,7 @@ func TestRetriesComeAtLongerAndLongerIntervals(t *testing.T) {
 	var at []time.Time
 	handler := numbers.Handle("parse", 1, func(context.Context, int) error {
 		at = append(at, time.Now())
-		return errors.New("no luck")
+		return errors.New("temporary failure")
 	})
 	b := &bus.Bus{Backoff: time.Second, Tries: 5}
 	in(t, b, func(t *testing.T) {
@@ -92,9 +92,9 @@ func TestRetriesComeAtLongerAndLongerIntervals(t *testing.T) {
 	}, handler)
 }
 
-func TestTooManyThatWaitAreDroppedAndCounted(t *testing.T) {
+func TestFactsBeyondTheLimitOfWaitingOnesAreDroppedAndCounted(t *testing.T) {
 	count := map[string]int{}
-	handler := numbers.Handle("parse", 1, func(context.Context, int) error { return errors.New("no luck") })
+	handler := numbers.Handle("parse", 1, func(context.Context, int) error { return errors.New("temporary failure") })
 	b := &bus.Bus{Waiting: 10, Backoff: time.Hour, Observe: func(topic, group, verdict string, _ time.Duration) {
 		count[topic+" "+group+" "+verdict]++
 	}}
@@ -107,7 +107,7 @@ func TestTooManyThatWaitAreDroppedAndCounted(t *testing.T) {
 	}, handler)
 }
 
-func TestGraceEndsTheContextOfRunningHandlers(t *testing.T) {
+func TestAfterTheGraceTheContextOfRunningHandlersEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bus.Bus{Driver: &membus.Driver{}, Grace: 7 * time.Second}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -115,7 +115,7 @@ func TestGraceEndsTheContextOfRunningHandlers(t *testing.T) {
 		handler := numbers.Handle("parse", 1, func(ctx context.Context, n int) error {
 			<-ctx.Done()
 			ended = time.Now()
-			time.Sleep(time.Minute) // Run waits for it all the same
+			time.Sleep(time.Minute) // Run still waits for it
 			return nil
 		})
 		var running sync.WaitGroup
@@ -132,7 +132,7 @@ func TestGraceEndsTheContextOfRunningHandlers(t *testing.T) {
 	})
 }
 
-func TestADeadLetterIsLoggedOnceAPanicWithItsStack(t *testing.T) {
+func TestADeadLetterIsLoggedOnceAndAPanicWithItsStack(t *testing.T) {
 	var log bytes.Buffer
 	handler := numbers.Handle("parse", 1, func(_ context.Context, n int) error {
 		if n == 0 {
@@ -151,7 +151,7 @@ func TestADeadLetterIsLoggedOnceAPanicWithItsStack(t *testing.T) {
 	}, handler)
 }
 
-func TestFewDeadLettersAreKept(t *testing.T) {
+func TestOnlyTheNewestDeadLettersAreKept(t *testing.T) {
 	handler := numbers.Handle("parse", 1, func(context.Context, int) error { return courant.Invalid })
 	b := &bus.Bus{}
 	in(t, b, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestFewDeadLettersAreKept(t *testing.T) {
 	}, handler)
 }
 
-func TestNamesAndSizesThatNoDriverCanCarryAreRefused(t *testing.T) {
+func TestNamesAndSizesThatADriverCannotCarryAreRefused(t *testing.T) {
 	b := &bus.Bus{Driver: &membus.Driver{}}
 	for _, name := range []string{"", "a b", "a.*", ">", ".a", "a.", "é", "a/b"} {
 		topic := bus.Topic[int]{Name: name}
@@ -187,8 +187,8 @@ func TestNamesAndSizesThatNoDriverCanCarryAreRefused(t *testing.T) {
 	}
 }
 
-// broken fails a few times before it works, and says that each message was
-// delivered many times before.
+// broken fails a few times before it works, and reports ten earlier deliveries of each
+// message.
 type broken struct {
 	membus.Driver
 	failures int
@@ -226,7 +226,7 @@ func (s *brokenSubscription) Receive(ctx context.Context, most int) ([]bus.Messa
 
 func TestAFailingDriverIsTriedAgain(t *testing.T) {
 	handler := numbers.Handle("parse", 1, func(context.Context, int) error {
-		t.Error("a message that was delivered ten times without a verdict is handled")
+		t.Error("a message was handled although it was delivered ten times without a verdict")
 		return nil
 	})
 	var log bytes.Buffer

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// DeadLetter is a fact that no handler could do anything with. Group is "" for
-// a Listen.
+// DeadLetter is a fact that a handler refused or failed to handle. Group is "" for a
+// Listen.
 type DeadLetter struct {
 	Topic, Group string
 	Payload      []byte
@@ -15,8 +15,8 @@ type DeadLetter struct {
 	Time         time.Time
 }
 
-// Dead returns the newest dead letters, oldest first. They are kept in memory
-// only, and not many of them: the store is the truth, this is for people.
+// Dead returns the newest 256 dead letters, oldest first. They are kept in memory only:
+// they are for people, no data depends on them.
 func (b *Bus) Dead() []DeadLetter {
 	b.dead.mu.Lock()
 	defer b.dead.mu.Unlock()

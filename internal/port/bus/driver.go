@@ -5,49 +5,48 @@ import (
 	"errors"
 )
 
-// Driver carries payloads. All rules (verdicts, retries, encoding, draining)
-// are in Bus; bustest says what a driver must do. A driver may be used from
-// many goroutines.
+// Driver carries payloads. Verdicts, retries, encoding and draining are in Bus;
+// bustest defines what a driver must do. A driver is safe for concurrent use.
 type Driver interface {
-	// Publish offers the payloads to every group that ever subscribed to the
-	// topic and to everyone who listens now. It does not hang: if the driver
-	// cannot take them in reasonable time, it fails, and some may have gone out.
-	// The payloads must not be changed afterwards.
+	// Publish sends the payloads to every group that ever subscribed to the topic and
+	// to all current listeners. It does not hang: if the driver cannot take them in
+	// reasonable time, it fails, and some may have been sent. The payloads must not be
+	// changed afterwards.
 	Publish(ctx context.Context, topic string, payloads [][]byte) error
 
-	// Subscribe joins a group of a topic. The group's messages are kept from
-	// then on, within bounds, even while nobody is subscribed.
+	// Subscribe joins a group of a topic. From then on the group's messages are kept,
+	// within bounds, even while nobody is subscribed.
 	Subscribe(ctx context.Context, topic, group string) (Subscription, error)
 
-	// Listen subscribes to everything that is published from its return on.
+	// Listen subscribes to everything that is published after it returns.
 	Listen(ctx context.Context, topic string) (Subscription, error)
 
-	// Close ends the driver; Publish, Subscribe, Listen and Receive then fail
-	// with Closed. When it returns, nothing of the driver still runs.
+	// Close closes the driver; Publish, Subscribe, Listen and Receive then fail with
+	// Closed. When it returns, none of the driver's goroutines is running.
 	Close() error
 }
 
-// Subscription is one member's intake. Ack may be called from many goroutines,
-// Receive from one at a time.
+// Subscription is one member of a group, or one listener. Ack is safe for concurrent
+// use; Receive must be called from one goroutine at a time.
 type Subscription interface {
-	// Receive waits for messages and returns between 1 and most of them. They
-	// stay with this subscription until Ack or Close, however long that takes.
-	// After an error it may be called again: the driver mends what broke.
+	// Receive waits for messages and returns between 1 and most of them. They belong to
+	// this subscription until Ack or Close, however long that takes. After an error it
+	// may be called again: the driver reconnects as needed.
 	Receive(ctx context.Context, most int) ([]Message, error)
 
-	// Ack says that the message is done with. If the driver cannot note it,
-	// the message comes again.
+	// Ack marks the message as done. If the driver cannot record that, the message is
+	// delivered again.
 	Ack(Message)
 
-	// Close gives what was received and not acknowledged back to the group.
+	// Close returns messages that were received and not acknowledged to the group.
 	Close()
 }
 
 // Message is one delivery.
 type Message struct {
-	ID      uint64 // the driver's own, unique within a subscription
-	Payload []byte // shared, not to be changed
-	Tries   int    // how often it was delivered, from 1
+	ID      uint64 // set by the driver, unique within a subscription
+	Payload []byte // shared; must not be changed
+	Tries   int    // number of deliveries, including this one
 }
 
 // Closed is the error of a driver that has been closed.

@@ -12,21 +12,21 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// maxPayload is what every driver can carry.
+// maxPayload is the largest payload that every driver can carry, in bytes.
 const maxPayload = 256 << 10
 
-// Bus serves handlers over a driver. Only Driver is needed; zero means default.
+// Bus serves handlers over a driver. Only Driver is required; zero means the default.
 type Bus struct {
 	Driver Driver
 	Log    *slog.Logger
 
-	Grace   time.Duration // for running handlers after the stop; 10 s
-	Tries   int           // of a fact whose handler fails; 5
+	Grace   time.Duration // how long running handlers may go on after the stop; 10 s
+	Tries   int           // tries before a failing fact becomes a dead letter; 5
 	Backoff time.Duration // before the second try, doubled for each further one; 1 s
-	Waiting int           // most facts of one handler that wait for another try, later ones are dropped; 10,000
+	Waiting int           // limit of facts of one handler that wait for a retry; further ones are dropped; 10,000
 
-	// Observe, if set, is told every verdict (ok, retry, dead, dropped)
-	// and how long the handler took. The group of a Listen is "".
+	// Observe, if set, is called with every verdict (ok, retry, dead, dropped) and the
+	// time the handler took. The group of a Listen is "".
 	Observe func(topic, group, verdict string, took time.Duration)
 	// Ready, if set, is called once in Run, when all handlers are subscribed.
 	Ready func()
@@ -34,8 +34,9 @@ type Bus struct {
 	dead letters
 }
 
-// Publish tells every group of the topic, and everyone who listens, the facts
-// that Topic.Encode made. After an error some of them may have gone out.
+// Publish sends the facts that Topic.Encode encoded to every group and listener of the
+// topic. A wrong name or a payload over 256 KiB is courant.Invalid. After an error some
+// facts may have been sent.
 func (b *Bus) Publish(ctx context.Context, topic string, payloads [][]byte) error {
 	if err := checkName("topic", topic); err != nil {
 		return err
@@ -54,10 +55,10 @@ func (b *Bus) Publish(ctx context.Context, topic string, payloads [][]byte) erro
 	return nil
 }
 
-// Run subscribes all handlers and serves them until ctx ends: then the intake
-// stops, running handlers get Grace, then their context ends. It returns when
-// nothing of it still runs. A driver that fails does not end it: the bell is
-// tried again until it rings.
+// Run subscribes all handlers and serves them until ctx ends. Then it receives no more,
+// running handlers may go on for Grace, and then their context ends. It returns when
+// none of its goroutines is running. A driver that fails does not end it: subscribing
+// and receiving are retried.
 func (b *Bus) Run(ctx context.Context, handlers ...Handler) error {
 	for _, h := range handlers {
 		if err := h.check(); err != nil {
@@ -67,7 +68,7 @@ func (b *Bus) Run(ctx context.Context, handlers ...Handler) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var running sync.WaitGroup
-	ready := b.readyAfter(len(handlers) + 1) // and all of them started
+	ready := b.readyAfter(len(handlers) + 1) // one more call below, after all were started
 	for _, h := range handlers {
 		s := &service{Handler: h, bus: b, jobs: make(chan job, h.workers)}
 		s.waiting = waiting{most: orDefault(b.Waiting, 10_000), sooner: make(chan struct{}, 1)}
@@ -114,14 +115,14 @@ type service struct {
 	waiting waiting
 }
 
-// job is a fact on its way to a worker.
+// job is a fact for a worker.
 type job struct {
 	Message
 	failed int  // tries that failed in this process
 	held   bool // the driver still waits for the acknowledgement
 }
 
-// run serves until ctx ends; handlers work under the context work.
+// run serves until ctx ends; handlers run under the context work.
 func (s *service) run(ctx, work context.Context, ready func()) {
 	if !s.subscribe(ctx) {
 		return
@@ -140,7 +141,7 @@ func (s *service) run(ctx, work context.Context, ready func()) {
 	}
 }
 
-// subscribe tries until it succeeds (true) or ctx ends.
+// subscribe retries until it succeeds; it returns false if ctx ended first.
 func (s *service) subscribe(ctx context.Context) bool {
 	for failed := 0; ctx.Err() == nil; failed++ {
 		var err error
@@ -157,8 +158,8 @@ func (s *service) subscribe(ctx context.Context) bool {
 	return false
 }
 
-// intake hands messages to the workers. A quick handler is given large
-// batches; a slow one takes few, and leaves the rest to other processes.
+// intake passes messages to the workers. For a fast handler it receives large batches;
+// for a slow one small ones, which leaves the rest to other processes.
 func (s *service) intake(ctx context.Context) {
 	const most, quick = 256, 10 * time.Millisecond
 	batch, failed := 1, 0
@@ -184,7 +185,7 @@ func (s *service) intake(ctx context.Context) {
 	}
 }
 
-// pause waits after the driver failed, and says so, unless ctx ends.
+// pause logs a driver failure and backs off, unless ctx ends.
 func (s *service) pause(ctx context.Context, what string, failed int, err error) {
 	if ctx.Err() != nil {
 		return
@@ -213,7 +214,7 @@ func (s *service) worker(ctx, work context.Context) {
 	}
 }
 
-// send reports false if ctx ended first.
+// send returns false if ctx ended first.
 func send(ctx context.Context, jobs chan<- job, j job) bool {
 	select {
 	case jobs <- j:
@@ -223,8 +224,8 @@ func send(ctx context.Context, jobs chan<- job, j job) bool {
 	}
 }
 
-// backoff doubles the first wait for each failure, up to 64 times, and takes
-// between half and all of it, so that what failed together does not come back
+// backoff doubles first for each failure, up to 64 times first, and returns a random
+// duration between half and all of it, so that what failed together is not retried
 // together.
 func backoff(first time.Duration, failed int) time.Duration {
 	d := first << min(failed, 6)

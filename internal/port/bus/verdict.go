@@ -10,11 +10,11 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// poisoned is how often a message is delivered without ever getting a verdict
-// before it is parked: whoever took it seems to die of it.
+// poisoned is how many deliveries without a verdict make a message a dead letter:
+// handling it seems to crash the process.
 const poisoned = 10
 
-// crash is what a panic of a handler becomes.
+// crash is the error for a panic of a handler.
 type crash struct {
 	value any
 	stack []byte
@@ -22,8 +22,8 @@ type crash struct {
 
 func (c *crash) Error() string { return fmt.Sprintf("panic: %v", c.value) }
 
-// judge runs the handler under the context work and does what its verdict says.
-// When ctx has ended, what should come back is left to the driver.
+// judge runs the handler under the context work and acts on its verdict. When ctx has
+// ended, a fact to be retried is not acknowledged, so that the driver delivers it again.
 func (s *service) judge(ctx, work context.Context, j job) {
 	start := time.Now()
 	err := s.call(work, j)
@@ -59,8 +59,8 @@ func (s *service) call(ctx context.Context, j job) (err error) {
 	return s.handle(ctx, j.Payload)
 }
 
-// verdict reads a handler's error: what to call it, and after what time the
-// job comes back, negative for never. It counts a failed try.
+// verdict returns the name of the verdict for a handler's error and the time until the
+// retry, negative for none. It counts failed tries in j.
 func (s *service) verdict(j *job, err error) (string, time.Duration) {
 	var crashed *crash
 	switch {
@@ -81,7 +81,7 @@ func (s *service) observe(verdict string, took time.Duration) {
 	}
 }
 
-// bury parks a dead letter and says so.
+// bury keeps and logs a dead letter.
 func (s *service) bury(j job, err error) {
 	attrs := []any{"topic", s.topic, "group", s.group, "error", err}
 	var crashed *crash

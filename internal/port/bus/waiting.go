@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// waiting holds the jobs that come back later, outside the workers and outside
-// the driver. It is bounded, and what is in it when the process ends is gone:
-// the stages sweep their tables.
+// waiting holds the jobs that wait for a retry, outside the workers and outside the
+// driver. It is bounded, and its jobs are lost when the process ends: the stages sweep
+// their tables.
 type waiting struct {
 	most int
 	// mu guards jobs.
 	mu     sync.Mutex
 	jobs   schedule
-	sooner chan struct{} // rung when the next job changes
+	sooner chan struct{} // has a value when another job has become the next
 }
 
-// add reports false if too many wait already.
+// add returns false if the limit is reached.
 func (w *waiting) add(j job, d time.Duration) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -28,12 +28,12 @@ func (w *waiting) add(j job, d time.Duration) bool {
 	due := time.Now().Add(d)
 	heap.Push(&w.jobs, timed{j, due})
 	if w.jobs[0].due.Equal(due) {
-		ring(w.sooner)
+		notify(w.sooner)
 	}
 	return true
 }
 
-// run hands out jobs when they are due, until ctx ends.
+// run sends jobs to out when they are due, until ctx ends.
 func (w *waiting) run(ctx context.Context, out chan<- job) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -55,8 +55,8 @@ func (w *waiting) run(ctx context.Context, out chan<- job) {
 	}
 }
 
-// next takes the next job if it is due; otherwise it returns the time until
-// one may be.
+// next removes and returns the next job if it is due, with 0; otherwise it returns how
+// long to wait.
 func (w *waiting) next() (job, time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,9 +69,10 @@ func (w *waiting) next() (job, time.Duration) {
 	return heap.Pop(&w.jobs).(timed).job, 0
 }
 
-func ring(bell chan<- struct{}) {
+// notify does not block: one pending notification is enough.
+func notify(c chan<- struct{}) {
 	select {
-	case bell <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -81,7 +82,7 @@ type timed struct {
 	due time.Time
 }
 
-// schedule is a heap, the next due job first.
+// schedule is a heap ordered by due time.
 type schedule []timed
 
 func (s schedule) Len() int           { return len(s) }

@@ -9,8 +9,8 @@ import (
 	"github.com/courant-platform/courant/internal/port/bus"
 )
 
-// Benchmark measures facts from publishing to handling, 100 at a time, as the
-// outbox publishes them. At most 10,000 are under way.
+// Benchmark measures facts from publishing to handling, published 100 at a time, as the
+// outbox does. At most 10,000 are in flight.
 func Benchmark(b *testing.B, d bus.Driver) {
 	const batch, underway = 100, 10_000
 	ctx, cancel := context.WithCancel(context.Background())

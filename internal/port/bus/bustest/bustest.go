@@ -1,5 +1,5 @@
-// Package bustest says what a bus.Driver must do, by what a user of bus.Bus
-// would notice. A driver's own test is one line:
+// Package bustest defines what a bus.Driver must do, in terms of what a user of bus.Bus
+// can observe. A driver's own test is one line:
 //
 //	bustest.Run(t, func(t *testing.T) bus.Driver { … })
 package bustest
@@ -15,18 +15,18 @@ import (
 	"github.com/courant-platform/courant/internal/port/bus"
 )
 
-// Patience is how long a test waits for what must happen. It is wide, because
+// Patience is how long a test waits for what must happen. It is long, because test
 // machines are shared.
 const Patience = 30 * time.Second
 
-// note is the fact of the tests.
+// note is the type of the facts in the tests.
 type note struct {
 	N    int
 	Text string
 }
 
-// Run runs the suite. open returns a driver of an empty world of its own; the
-// suite closes it.
+// Run runs the suite. open returns a new driver without any topics or groups; the suite
+// closes it.
 func Run(t *testing.T, open func(t *testing.T) bus.Driver) {
 	tests := []struct {
 		promise string
@@ -37,32 +37,32 @@ func Run(t *testing.T, open func(t *testing.T) bus.Driver) {
 		{"everyone who listens gets each fact", broadcast},
 		{"topics do not mix", manyTopics},
 		{"a big payload arrives unchanged", bigPayloads},
-		{"a fact for nobody is no error", nobody},
-		{"up to a hundred thousand facts of many publishers arrive", manyFacts},
+		{"publishing without subscribers is no error", nobody},
+		{"up to 100,000 facts from many publishers arrive", manyFacts},
 
-		{"what a member took and did not acknowledge comes again", comesAgain},
-		{"what was acknowledged does not come again", acknowledged},
-		{"a group that is away finds what came meanwhile", away},
-		{"a message tells how often it was delivered", counted},
-		{"receiving gives no more than was asked for", noMoreThan},
-		{"waiting for a message ends with its context", waitingEnds},
+		{"unacknowledged messages of a closed member are delivered again", comesAgain},
+		{"acknowledged messages are not delivered again", acknowledged},
+		{"a group gets what was published while it had no member", away},
+		{"a message carries its number of deliveries", counted},
+		{"Receive returns at most as many messages as requested", noMoreThan},
+		{"Receive stops waiting when its context ends", waitingEnds},
 
-		{"a fact that waits holds up no other", waitingHoldsUpNothing},
-		{"a failing fact is tried again, then parked", retriedThenParked},
-		{"an invalid fact is parked at once", invalidParked},
-		{"a panic is parked and the next fact is handled", panicParked},
-		{"what cannot be decoded is parked", undecodableParked},
+		{"a fact that waits for a retry does not delay others", waitingHoldsUpNothing},
+		{"a failing fact is retried and then becomes a dead letter", retriedThenParked},
+		{"an invalid fact becomes a dead letter at once", invalidParked},
+		{"a panic makes a dead letter and the next fact is handled", panicParked},
+		{"a payload that cannot be decoded becomes a dead letter", undecodableParked},
 
 		{"stopping lets running handlers finish", stopLetsFinish},
 		{"stopping ends the context of handlers that take too long", stopEndsContext},
-		{"what was not begun at the stop is there after it", stopLosesNothing},
-		{"a closed driver says so", closedSaysSo},
+		{"facts not handled before a stop are delivered after it", stopLosesNothing},
+		{"a closed driver fails with Closed", closedSaysSo},
 	}
 	for _, tt := range tests {
 		t.Run(tt.promise, func(t *testing.T) {
 			before := goroutines()
 			d := open(t)
-			t.Cleanup(func() { // after what the test itself cleans up
+			t.Cleanup(func() { // runs after the test's own cleanups
 				if err := d.Close(); err != nil {
 					t.Errorf("close: %v", err)
 				}
@@ -73,7 +73,7 @@ func Run(t *testing.T, open func(t *testing.T) bus.Driver) {
 	}
 }
 
-// Until fails the test if what does not become true in time.
+// Until waits until is returns true; after Patience it fails the test with what.
 func Until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	limit := time.NewTimer(Patience)
@@ -84,13 +84,13 @@ func Until(t *testing.T, what string, is func() bool) {
 		select {
 		case <-again.C:
 		case <-limit.C:
-			t.Fatalf("waited in vain until %s", what)
+			t.Fatalf("timed out after %v waiting until %s", Patience, what)
 		}
 	}
 }
 
-// Start runs handlers until the test ends or stop is called, and returns when
-// they are subscribed. stop returns when Run has.
+// Start runs handlers until the test ends or stop is called, and returns when they are
+// subscribed. stop returns when Run has returned.
 func Start(t *testing.T, b *bus.Bus, handlers ...bus.Handler) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -111,7 +111,7 @@ func Start(t *testing.T, b *bus.Bus, handlers ...bus.Handler) (stop func()) {
 	return stop
 }
 
-// receive takes one value in time.
+// receive returns one value from c, or fails the test after Patience.
 func receive[T any](t *testing.T, c <-chan T) T {
 	t.Helper()
 	limit := time.NewTimer(Patience)
@@ -120,12 +120,12 @@ func receive[T any](t *testing.T, c <-chan T) T {
 	case v := <-c:
 		return v
 	case <-limit.C:
-		t.Fatal("waited in vain")
+		t.Fatalf("timed out after %v waiting for a value", Patience)
 		panic("unreachable")
 	}
 }
 
-// publish tells the facts, as a stage would.
+// publish publishes facts as a stage does.
 func publish[T any](t *testing.T, d bus.Driver, topic bus.Topic[T], facts ...T) {
 	t.Helper()
 	b := &bus.Bus{Driver: d}
@@ -135,7 +135,7 @@ func publish[T any](t *testing.T, d bus.Driver, topic bus.Topic[T], facts ...T) 
 	}
 }
 
-// goroutines counts those that a driver could have started.
+// goroutines counts the goroutines that a driver could have started.
 func goroutines() int {
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]

@@ -35,21 +35,21 @@ func (s *tally) add(n int) {
 	s.seen[n]++
 }
 
-// of is how often the fact n was handled.
+// of returns how often the fact n was handled.
 func (s *tally) of(n int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.seen[n]
 }
 
-// distinct is how many facts were handled at least once.
+// distinct returns how many facts were handled at least once.
 func (s *tally) distinct() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.seen)
 }
 
-// times is how often facts were handled.
+// times returns how often facts were handled in total.
 func (s *tally) times() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +85,7 @@ func oneInAGroup(t *testing.T, d bus.Driver) {
 	Until(t, "the group has all", func() bool { return here.distinct()+there.distinct() >= 300 })
 	Start(t, &bus.Bus{Driver: d}, notes.Handle("parse", 3, end.handle))
 	publish(t, d, notes, note{N: 1000})
-	Until(t, "the last one is there", func() bool {
+	Until(t, "the last one is handled", func() bool {
 		return here.times()+there.times()+end.times() >= 301
 	})
 	if n := here.times() + there.times() + end.times(); n != 301 {
@@ -103,7 +103,7 @@ func broadcast(t *testing.T, d bus.Driver) {
 	})
 	stop()
 	publish(t, d, notes, note{N: 50})
-	Until(t, "who still listens has it", func() bool { return there.distinct() == 51 })
+	Until(t, "the remaining listener has it", func() bool { return there.distinct() == 51 })
 	Start(t, &bus.Bus{Driver: d}, notes.Listen(later.handle))
 	publish(t, d, notes, note{N: 51})
 	Until(t, "both have the last", func() bool { return there.distinct() == 52 && later.distinct() == 1 })
@@ -160,11 +160,11 @@ func nobody(t *testing.T, d bus.Driver) {
 	publish(t, d, notes, numbered(3)...)
 	Start(t, &bus.Bus{Driver: d}, notes.Handle("parse", 1, seen.handle))
 	publish(t, d, notes, note{N: 100})
-	Until(t, "the group gets what comes now", func() bool { return seen.of(100) > 0 })
+	Until(t, "the group has what was published after it subscribed", func() bool { return seen.of(100) > 0 })
 }
 
-// manyFacts publishes 100,000 facts, or as many as it can in some seconds where
-// the race detector or the machine is slow.
+// manyFacts publishes 100,000 facts, or as many as it can within limit under the race
+// detector or on a slow machine.
 func manyFacts(t *testing.T, d bus.Driver) {
 	const publishers, calls, batch, limit = 10, 100, 100, 3 * time.Second
 	var published atomic.Int64

@@ -9,7 +9,7 @@ import (
 	"github.com/courant-platform/courant/internal/port/bus"
 )
 
-// These promises are the driver's own, which Bus builds on.
+// These tests use the driver directly: Bus relies on what they check.
 
 func subscribe(t *testing.T, d bus.Driver) bus.Subscription {
 	t.Helper()
@@ -98,7 +98,7 @@ func counted(t *testing.T, d bus.Driver) {
 	for want := 1; want <= 3; want++ {
 		s := subscribe(t, d)
 		if m := take(t, s, 1)[0]; m.Tries != want {
-			t.Errorf("delivery %d says %d", want, m.Tries)
+			t.Errorf("delivery %d has Tries %d", want, m.Tries)
 		}
 		s.Close()
 	}

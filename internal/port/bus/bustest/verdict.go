@@ -12,7 +12,7 @@ import (
 	"github.com/courant-platform/courant/internal/port/bus"
 )
 
-// verdicts counts what Observe is told.
+// verdicts counts the verdicts that Observe gets.
 type verdicts struct {
 	// mu guards count.
 	mu    sync.Mutex
@@ -39,7 +39,7 @@ func waitingHoldsUpNothing(t *testing.T, d bus.Driver) {
 	var done tally
 	Start(t, &bus.Bus{Driver: d, Backoff: time.Hour}, notes.Handle("parse", 1, func(ctx context.Context, n note) error {
 		if n.N < waiting {
-			return errors.New("no luck")
+			return errors.New("temporary failure")
 		}
 		return done.handle(ctx, n)
 	}))
@@ -52,17 +52,17 @@ func retriedThenParked(t *testing.T, d bus.Driver) {
 	b := &bus.Bus{Driver: d, Observe: seen.observe, Tries: 3, Backoff: time.Millisecond}
 	Start(t, b, notes.Handle("parse", 1, func(_ context.Context, n note) error {
 		if n.N == 1 {
-			return errors.New("no luck")
+			return errors.New("temporary failure")
 		}
 		return nil
 	}))
 	publish(t, d, notes, numbered(3)...)
-	Until(t, "one is parked", func() bool { return seen.of("dead") == 1 && seen.of("ok") == 2 })
+	Until(t, "one is a dead letter", func() bool { return seen.of("dead") == 1 && seen.of("ok") == 2 })
 	if seen.of("retry") != 2 {
 		t.Errorf("retried %d times, want 2", seen.of("retry"))
 	}
 	letter := b.Dead()[0]
-	if letter.Topic != notes.Name || letter.Group != "parse" || letter.Reason != "no luck" ||
+	if letter.Topic != notes.Name || letter.Group != "parse" || letter.Reason != "temporary failure" ||
 		string(letter.Payload) != `{"N":1,"Text":""}` || letter.Time.IsZero() {
 		t.Errorf("got %+v", letter)
 	}
@@ -75,7 +75,7 @@ func invalidParked(t *testing.T, d bus.Driver) {
 		return courant.Errorf(courant.Invalid, "no such source")
 	}))
 	publish(t, d, notes, note{})
-	Until(t, "it is parked", func() bool { return len(b.Dead()) == 1 && seen.of("dead") == 1 })
+	Until(t, "it is a dead letter", func() bool { return len(b.Dead()) == 1 && seen.of("dead") == 1 })
 	if seen.of("retry") != 0 || b.Dead()[0].Reason != "no such source" {
 		t.Errorf("retried %d times, %+v", seen.of("retry"), b.Dead()[0])
 	}
@@ -104,7 +104,7 @@ func undecodableParked(t *testing.T, d bus.Driver) {
 	if err := b.Publish(t.Context(), notes.Name, [][]byte{[]byte("{"), []byte("{}"), {}}); err != nil {
 		t.Fatal(err)
 	}
-	Until(t, "two are parked at each", func() bool { return len(b.Dead()) == 4 && done.times() == 2 })
+	Until(t, "each handler has two dead letters", func() bool { return len(b.Dead()) == 4 && done.times() == 2 })
 	if !strings.HasPrefix(b.Dead()[0].Reason, "decode note.written: ") {
 		t.Errorf("got %+v", b.Dead()[0])
 	}
@@ -114,10 +114,10 @@ func stopLetsFinish(t *testing.T, d bus.Driver) {
 	begun, finish := make(chan struct{}), make(chan struct{})
 	var done tally
 	stop := Start(t, &bus.Bus{Driver: d}, notes.Handle("parse", 1, func(ctx context.Context, n note) error {
-		close(begun) // a second time it would panic
+		close(begun) // panics if the fact is handled twice
 		<-finish
 		if ctx.Err() != nil {
-			t.Error("the context ended before the grace")
+			t.Error("the context ended before the grace period")
 		}
 		return done.handle(ctx, n)
 	}))
@@ -148,7 +148,7 @@ func stopEndsContext(t *testing.T, d bus.Driver) {
 	stop()
 	var seen tally
 	Start(t, &bus.Bus{Driver: d}, notes.Handle("parse", 1, seen.handle))
-	Until(t, "the fact is there for the next", func() bool { return seen.of(7) == 1 })
+	Until(t, "the next member has the fact", func() bool { return seen.of(7) == 1 })
 }
 
 func stopLosesNothing(t *testing.T, d bus.Driver) {
@@ -167,7 +167,7 @@ func stopLosesNothing(t *testing.T, d bus.Driver) {
 		close(stopped)
 	}()
 	close(finish)
-	go func() { // for those that begin before stop is noticed
+	go func() { // for handlers that begin before the stop takes effect
 		for range begun {
 		}
 	}()
