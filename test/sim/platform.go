@@ -51,10 +51,10 @@ type process struct {
 func (p process) run(ctx context.Context) (crashed bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	sabotaged := &faultstore.Driver{Driver: p.db, Seed: p.seed, Before: p.faults.before, After: p.faults.after, Crash: p.faults.crash, OnCrash: cancel}
-	s, err := store.Open(ctx, sabotaged, p.log)
+	faulty := &faultstore.Driver{Driver: p.db, Seed: p.seed, Before: p.faults.before, After: p.faults.after, Crash: p.faults.crash, OnCrash: cancel}
+	s, err := store.Open(ctx, faulty, p.log)
 	if err != nil {
-		return sabotaged.Dead(), nil // it may have crashed at its start
+		return faulty.Dead(), nil // it may have crashed at its start
 	}
 	carrier := &faultbus.Driver{Driver: &membus.Driver{}, Seed: p.seed,
 		Drop: p.faults.drop, Repeat: p.faults.repeat, Delay: p.faults.delay, MaxDelay: 20 * time.Second}
@@ -75,7 +75,7 @@ func (p process) run(ctx context.Context) (crashed bool, err error) {
 		all.Go(func() { errs[i] = run(ctx) })
 	}
 	all.Wait()
-	if sabotaged.Dead() {
+	if faulty.Dead() {
 		return true, nil
 	}
 	return false, errors.Join(errs...)

@@ -1,9 +1,9 @@
-// Package faultbus is the saboteur of the bus: it wraps a driver and loses,
-// repeats, delays and reorders what is published, as a seed has it. What it
-// does to the nth message of a topic depends on the seed, the topic and n only.
+// Package faultbus is the fault injector of the bus: it wraps a driver and loses,
+// repeats, delays and reorders what is published. What it does to the nth message of
+// a topic depends only on the seed, the topic and n.
 //
-// The bus is a doorbell, so that whoever rings and whoever listens must live
-// with all of this.
+// The bus promises no more than this, so publishers and subscribers must tolerate all
+// of these faults.
 package faultbus
 
 import (
@@ -18,11 +18,11 @@ import (
 	"github.com/courant-platform/courant/internal/port/bus"
 )
 
-// Refused is the error of a Publish that Fail made fail.
+// Refused is the error of a Publish that fails because of Driver.Fail.
 var Refused = errors.New("faultbus: injected publish failure")
 
-// Driver is a bus.Driver that does harm on the way to another one. The
-// probabilities are from 0, never, to 1, always.
+// Driver is a bus.Driver that injects faults into another one. Probabilities are from
+// 0, never, to 1, always.
 type Driver struct {
 	bus.Driver
 	Seed uint64
@@ -31,43 +31,43 @@ type Driver struct {
 	Drop    float64 // that a message is lost
 	Repeat  float64 // that a message is published twice
 	Reorder float64 // that the messages of a Publish are shuffled
-	Delay   float64 // that a message is published later; a repetition is decided for itself
+	Delay   float64 // that a message is published later; decided separately for each copy
 
-	MaxDelay time.Duration // 1 s
+	MaxDelay time.Duration // 1 s if 0
 
-	// mu guards the fields below but ending.
+	// mu guards the fields below, except ending.
 	mu     sync.Mutex
 	dice   map[string]*rand.Rand // by topic
 	late   map[*time.Timer]struct{}
-	ending sync.WaitGroup // of what is late
+	ending sync.WaitGroup // counts late
 	closed bool
 	harm   Harm
 }
 
 var _ bus.Driver = (*Driver)(nil)
 
-// Harm counts what was done.
+// Harm counts injected faults.
 type Harm struct{ Failed, Dropped, Repeated, Reordered, Delayed int }
 
-// Harm tells what was done so far.
+// Harm returns the faults injected so far.
 func (d *Driver) Harm() Harm {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.harm
 }
 
-// Publish publishes what is left of the payloads; what is delayed follows when
-// its time has come, even if ctx has ended by then.
+// Publish publishes the payloads that are neither dropped nor delayed; delayed ones
+// follow later, even if ctx has ended by then.
 func (d *Driver) Publish(ctx context.Context, topic string, payloads [][]byte) error {
-	now, err := d.sabotage(ctx, topic, payloads)
+	now, err := d.inject(ctx, topic, payloads)
 	if err != nil || len(now) == 0 {
 		return err
 	}
 	return d.Driver.Publish(ctx, topic, now)
 }
 
-// sabotage returns what is to be published now.
-func (d *Driver) sabotage(ctx context.Context, topic string, payloads [][]byte) ([][]byte, error) {
+// inject injects faults and returns the payloads to publish now.
+func (d *Driver) inject(ctx context.Context, topic string, payloads [][]byte) ([][]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -131,7 +131,7 @@ func (d *Driver) postpone(ctx context.Context, topic string, payload []byte, dic
 	wait := time.Duration(dice.Int64N(int64(cmp.Or(d.MaxDelay, time.Second)))) + 1
 	d.ending.Add(1)
 	var timer *time.Timer
-	timer = time.AfterFunc(wait, func() { // which needs d.mu, so timer is set
+	timer = time.AfterFunc(wait, func() { // waits for d.mu, by which time timer is set
 		defer d.ending.Done()
 		d.mu.Lock()
 		delete(d.late, timer)
@@ -141,7 +141,7 @@ func (d *Driver) postpone(ctx context.Context, topic string, payload []byte, dic
 	d.late[timer] = struct{}{}
 }
 
-// Close ends what is late, and the driver below.
+// Close drops delayed messages and closes the wrapped driver.
 func (d *Driver) Close() error {
 	d.mu.Lock()
 	d.closed = true

@@ -14,14 +14,14 @@ import (
 	"github.com/courant-platform/courant/internal/port/bus/membus"
 )
 
-func TestWithoutFaultsItIsADriver(t *testing.T) {
+func TestWithoutFaultsItPassesTheSuite(t *testing.T) {
 	bustest.Run(t, func(*testing.T) bus.Driver { return &faultbus.Driver{Driver: &membus.Driver{}} })
 }
 
 var numbers = bus.Topic[int]{Name: "number.drawn"}
 
-// through publishes 1,000 numbers and returns what arrives within an hour, in
-// its order.
+// through publishes 1,000 numbers and returns what arrives within an hour, in order of
+// arrival.
 func through(t *testing.T, d *faultbus.Driver) (arrived []int) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -54,7 +54,7 @@ func distinct(numbers []int) int {
 	return len(slices.Compact(slices.Sorted(slices.Values(numbers))))
 }
 
-func TestItBites(t *testing.T) {
+func TestEachFaultIsInjected(t *testing.T) {
 	tests := []struct {
 		name   string
 		driver *faultbus.Driver
@@ -75,7 +75,7 @@ func TestItBites(t *testing.T) {
 		{"some publishing fails", &faultbus.Driver{Fail: 0.3}, func(got []int, harm faultbus.Harm) bool {
 			return len(got) == 1000-10*harm.Failed && harm.Failed > 20
 		}},
-		{"neighbours change places", &faultbus.Driver{Reorder: 0.3}, func(got []int, harm faultbus.Harm) bool {
+		{"some change their order", &faultbus.Driver{Reorder: 0.3}, func(got []int, harm faultbus.Harm) bool {
 			return distinct(got) == 1000 && !slices.IsSorted(got) && harm.Reordered > 20
 		}},
 		{"some come late", &faultbus.Driver{Delay: 0.3, MaxDelay: time.Minute}, func(got []int, harm faultbus.Harm) bool {
@@ -92,15 +92,15 @@ func TestItBites(t *testing.T) {
 	}
 }
 
-func TestASeedDoesTheSameEachTime(t *testing.T) {
-	saboteur := func(seed uint64) *faultbus.Driver {
+func TestTheSameSeedInjectsTheSameFaults(t *testing.T) {
+	faulty := func(seed uint64) *faultbus.Driver {
 		return &faultbus.Driver{Seed: seed, Fail: 0.1, Drop: 0.2, Repeat: 0.2, Reorder: 0.3, Delay: 0.2}
 	}
-	first, again, other := through(t, saboteur(1)), through(t, saboteur(1)), through(t, saboteur(2))
+	first, again, other := through(t, faulty(1)), through(t, faulty(1)), through(t, faulty(2))
 	if !slices.Equal(first, again) {
-		t.Error("the same seed did different harm")
+		t.Error("the same seed injected different faults")
 	}
 	if slices.Equal(first, other) {
-		t.Error("another seed did the same harm")
+		t.Error("another seed injected the same faults")
 	}
 }

@@ -1,9 +1,8 @@
-// Package membus is the bus inside one process. It needs no set-up, takes
-// memory only for what is queued, and lives on fake time in a synctest bubble.
+// Package membus is the bus inside one process. It needs no set-up, uses memory only
+// for what is queued, and works on fake time in a synctest bubble.
 //
-// Every group of a topic has a queue from its first Subscribe on, also while
-// nobody is subscribed. A queue that is full drops its oldest message and
-// counts it.
+// Every group of a topic has a queue from its first Subscribe on, even while nobody is
+// subscribed. A full queue drops its oldest message and counts it.
 package membus
 
 import (
@@ -15,11 +14,11 @@ import (
 	"github.com/courant-platform/courant/internal/port/bus"
 )
 
-// Driver is a bus.Driver in memory; its zero value is ready. Zero means
+// Driver is a bus.Driver in memory. Its zero value is ready; a zero field means the
 // default.
 //
-// Where two mutexes are held at once, that of the driver or that of a subscription
-// was taken before that of the queue; those two are never held together.
+// Lock order: the mutex of the driver or of a subscription before that of a queue; those
+// of the driver and of a subscription are never held together.
 type Driver struct {
 	MaxMessages int // in one queue; 262,144
 	MaxBytes    int // of payload in one queue; 64 MiB
@@ -32,23 +31,22 @@ type Driver struct {
 
 var _ bus.Driver = (*Driver)(nil)
 
-// topic has the queues of its groups and those of who listens; guarded by
-// Driver.mu.
+// topic has the queues of its groups and of its listeners; Driver.mu guards it.
 type topic struct {
 	groups    map[string]*queue
 	listeners map[*queue]struct{}
 }
 
-// Queue is what Queues tells of one group of a topic; all who listen to a
-// topic have the group "" and one Queue each.
+// Queue describes the queue of one group of a topic, or of one listener, whose Group
+// is "".
 type Queue struct {
 	Topic, Group string
-	Messages     int    // waiting, without those in hand
+	Messages     int    // waiting, without those taken and not acknowledged
 	Dropped      uint64 // because the queue was full
 }
 
-// Publish puts the payloads, which are shared and not copied, into every queue
-// of the topic.
+// Publish adds the payloads, which are shared and not copied, to every queue of the
+// topic.
 func (d *Driver) Publish(ctx context.Context, name string, payloads [][]byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -71,7 +69,7 @@ func (d *Driver) Publish(ctx context.Context, name string, payloads [][]byte) er
 	return nil
 }
 
-// Subscribe joins a group, and founds it if it is the first to do so.
+// Subscribe joins a group, and creates it if it does not exist.
 func (d *Driver) Subscribe(_ context.Context, name, group string) (bus.Subscription, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -87,7 +85,7 @@ func (d *Driver) Subscribe(_ context.Context, name, group string) (bus.Subscript
 	return q.join(func() {}), nil
 }
 
-// Listen adds a queue of its own, which goes when the subscription is closed.
+// Listen creates a separate queue, which is removed when the subscription is closed.
 func (d *Driver) Listen(_ context.Context, name string) (bus.Subscription, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -103,7 +101,7 @@ func (d *Driver) Listen(_ context.Context, name string) (bus.Subscription, error
 	}), nil
 }
 
-// Close ends all waiting. What was queued is gone.
+// Close makes waiting receivers return. Queued messages are lost.
 func (d *Driver) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -123,7 +121,7 @@ func (d *Driver) Close() error {
 	return nil
 }
 
-// Queues tells how full every queue is, in the order of the names.
+// Queues describes every queue, sorted by topic and group.
 func (d *Driver) Queues() []Queue {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -142,7 +140,7 @@ func (d *Driver) Queues() []Queue {
 	return all
 }
 
-// topic and queue are called under the lock.
+// topic returns a topic, and creates it if it does not exist. The caller holds d.mu.
 func (d *Driver) topic(name string) *topic {
 	t := d.topics[name]
 	if t != nil {
@@ -160,7 +158,7 @@ func (d *Driver) queue() *queue {
 	return &queue{
 		maxMessages: cmp.Or(d.MaxMessages, 1<<18),
 		maxBytes:    cmp.Or(d.MaxBytes, 64<<20),
-		bell:        make(chan struct{}, 1),
+		ready:       make(chan struct{}, 1),
 		closed:      make(chan struct{}),
 	}
 }

@@ -39,7 +39,7 @@ func publish(t testing.TB, d *membus.Driver, payloads ...string) {
 	}
 }
 
-// receive returns what waits.
+// receive returns all waiting messages.
 func receive(t testing.TB, s bus.Subscription) (payloads []string, messages []bus.Message) {
 	t.Helper()
 	messages, err := s.Receive(t.Context(), 1<<20)
@@ -72,7 +72,7 @@ func TestAFullQueueDropsTheOldestAndCountsThem(t *testing.T) {
 	}
 }
 
-func TestAMessageBiggerThanTheQueueIsKeptAlone(t *testing.T) {
+func TestAMessageLargerThanTheLimitIsKeptAlone(t *testing.T) {
 	d := &membus.Driver{MaxBytes: 2}
 	s := subscribe(t, d)
 	publish(t, d, "a", "much")
@@ -81,7 +81,7 @@ func TestAMessageBiggerThanTheQueueIsKeptAlone(t *testing.T) {
 	}
 }
 
-func TestWhatIsGivenBackComesFirst(t *testing.T) {
+func TestMessagesGivenBackComeFirst(t *testing.T) {
 	d := &membus.Driver{}
 	s := subscribe(t, d)
 	publish(t, d, "a", "b", "c", "d")
@@ -128,7 +128,7 @@ func TestWaitingMembersShareWhatComes(t *testing.T) {
 	})
 }
 
-func TestItLivesOnFakeTime(t *testing.T) {
+func TestItWorksOnFakeTime(t *testing.T) {
 	ticks := bus.Topic[time.Time]{Name: "clock.ticked"}
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -158,7 +158,7 @@ func TestItLivesOnFakeTime(t *testing.T) {
 	})
 }
 
-func TestMemoryFollowsWhatIsQueued(t *testing.T) {
+func TestMemoryIsInProportionToWhatIsQueued(t *testing.T) {
 	d := &membus.Driver{}
 	s := subscribe(t, d)
 	payloads := slices.Repeat([][]byte{{}}, 200_000)
@@ -185,7 +185,7 @@ func TestMemoryFollowsWhatIsQueued(t *testing.T) {
 	runtime.KeepAlive(d)
 }
 
-// heap is how many bytes are in use.
+// heap returns the bytes in use on the heap.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats

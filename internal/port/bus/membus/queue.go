@@ -9,19 +9,19 @@ import (
 	"github.com/courant-platform/courant/internal/port/bus"
 )
 
-// queue is first in, first out. While it is not empty and nobody is taking
-// from it, its bell is rung.
+// queue is first in, first out. While it is not empty and nobody is taking from it,
+// ready has a value.
 type queue struct {
 	maxMessages, maxBytes int
-	bell                  chan struct{}
+	ready                 chan struct{}
 	closed                chan struct{}
 
 	// mu guards the fields below.
 	mu      sync.Mutex
-	list    []bus.Message // from head on; the rest is taken
+	list    []bus.Message // those before head have been taken
 	head    int
 	bytes   int
-	last    uint64 // ID given out
+	last    uint64 // the last ID assigned
 	dropped uint64
 }
 
@@ -34,10 +34,10 @@ func (q *queue) push(payloads [][]byte) {
 		q.bytes += len(payload)
 		q.trim()
 	}
-	q.ring()
+	q.notify()
 }
 
-// trim drops the oldest while there is too much; the newest stays always.
+// trim drops the oldest messages while a limit is exceeded; the newest always stays.
 func (q *queue) trim() {
 	for n := len(q.list) - q.head; n > q.maxMessages || n > 1 && q.bytes > q.maxBytes; n-- {
 		q.pop()
@@ -45,7 +45,7 @@ func (q *queue) trim() {
 	}
 }
 
-// take returns up to most messages, none if there are none.
+// take returns up to most messages, nil if the queue is empty.
 func (q *queue) take(most int) []bus.Message {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -58,11 +58,11 @@ func (q *queue) take(most int) []bus.Message {
 		taken[i] = q.pop()
 		taken[i].Tries++
 	}
-	q.ring()
+	q.notify()
 	return taken
 }
 
-// giveBack puts messages that were taken before those that were not.
+// giveBack puts messages that were taken in front of the others.
 func (q *queue) giveBack(messages []bus.Message) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -72,13 +72,13 @@ func (q *queue) giveBack(messages []bus.Message) {
 	q.list = slices.Concat(messages, q.list[q.head:])
 	q.head = 0
 	q.trim()
-	q.ring()
+	q.notify()
 }
 
-// pop takes the oldest message and moves the list together when most of it is
-// taken, so that memory follows what is queued.
+// pop removes the oldest message, and compacts the list when most of it has been taken,
+// so that memory is in proportion to what is queued.
 func (q *queue) pop() bus.Message {
-	const slack = 512 // messages that are not worth moving
+	const slack = 512 // fewer taken messages are not worth compacting
 	m := q.list[q.head]
 	q.list[q.head] = bus.Message{}
 	q.head++
@@ -92,12 +92,12 @@ func (q *queue) pop() bus.Message {
 	return m
 }
 
-func (q *queue) ring() {
+func (q *queue) notify() {
 	if q.head == len(q.list) {
 		return
 	}
 	select {
-	case q.bell <- struct{}{}:
+	case q.ready <- struct{}{}:
 	default:
 	}
 }
@@ -119,7 +119,7 @@ type subscription struct {
 
 	// mu guards taken; queue.mu may be taken while it is held.
 	mu    sync.Mutex
-	taken map[uint64]bus.Message // and not acknowledged
+	taken map[uint64]bus.Message // received and not acknowledged
 }
 
 func (s *subscription) Receive(ctx context.Context, most int) ([]bus.Message, error) {
@@ -132,7 +132,7 @@ func (s *subscription) Receive(ctx context.Context, most int) ([]bus.Message, er
 			return messages, nil
 		}
 		select {
-		case <-s.queue.bell: // whoever hears it must take: it rings for one only
+		case <-s.queue.ready: // then it must take: nobody else was notified
 		case <-s.queue.closed:
 			return nil, bus.Closed
 		case <-ctx.Done():

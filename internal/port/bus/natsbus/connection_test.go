@@ -28,7 +28,7 @@ func TestAConnectionMayBreak(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatHangsHoldsUpNoPublisherForLong(t *testing.T) {
+func TestAConnectionThatHangsDoesNotBlockPublishersForLong(t *testing.T) {
 	t.Parallel()
 	server := open(t, natsbus.Config{Listen: anywhere, Timeout: timeout})
 	p := startProxy(t, server)
@@ -38,23 +38,23 @@ func TestAConnectionThatHangsHoldsUpNoPublisherForLong(t *testing.T) {
 	flows(t, d, handled)
 	p.gate.Lock()
 	start := time.Now()
-	payloads := make([][]byte, 400) // more than what buffers on the way can take
+	payloads := make([][]byte, 400) // more than the buffers on the way can hold
 	for i := range payloads {
 		payloads[i] = make([]byte, 64<<10)
 	}
 	if err := d.Publish(t.Context(), numbers.Name, payloads); err == nil {
-		t.Error("publishing into nothing succeeded")
+		t.Error("publishing over a blocked connection succeeded")
 	}
 	if took := time.Since(start); took > 2*timeout {
-		t.Errorf("publishing into nothing took %v", took)
+		t.Errorf("publishing over a blocked connection took %v", took)
 	}
 	p.gate.Unlock()
 	t.Logf("flows again after %v", flows(t, d, handled))
 }
 
-// proxy passes TCP connections on, until they are cut, while its gate is open.
+// proxy forwards TCP connections until they are cut, and blocks while gate is locked.
 type proxy struct {
-	// gate is locked while nothing flows: who writes holds it for reading.
+	// gate is locked to block the proxy; writers hold it for reading.
 	gate     sync.RWMutex
 	listener net.Listener
 	target   string
@@ -111,7 +111,7 @@ func (p *proxy) copy(to, from net.Conn) {
 	to.Close()
 }
 
-// gated writes only while the gate is open.
+// gated writes only while gate is not locked.
 type gated struct {
 	io.Writer
 	// gate is the proxy's.

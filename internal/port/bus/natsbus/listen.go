@@ -8,8 +8,8 @@ import (
 	"github.com/courant-platform/courant/internal/port/bus"
 )
 
-// listener hears what is published, by plain NATS. What comes faster than it
-// is received is dropped, and the driver's log says so.
+// listener subscribes by plain NATS. If messages arrive faster than they are received,
+// some are dropped, which is logged.
 type listener struct {
 	driver *Driver
 	sub    *nats.Subscription
@@ -17,7 +17,7 @@ type listener struct {
 	last   uint64
 }
 
-// Listen returns when the server knows of the listener.
+// Listen returns when the server has registered the subscription.
 func (d *Driver) Listen(ctx context.Context, topic string) (bus.Subscription, error) {
 	l := &listener{driver: d, heard: make(chan *nats.Msg, 8192)}
 	var err error
@@ -54,7 +54,7 @@ func (l *listener) message(m *nats.Msg) bus.Message {
 	return bus.Message{ID: l.last, Payload: m.Data, Tries: 1}
 }
 
-// Ack has nothing to do: nobody else could get the message.
+// Ack does nothing: a message to a listener is not delivered again.
 func (l *listener) Ack(bus.Message) {}
 
 func (l *listener) Close() { _ = l.sub.Unsubscribe() }

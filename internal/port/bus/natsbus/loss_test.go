@@ -17,8 +17,8 @@ import (
 // timeout is the Config.Timeout of these tests.
 const timeout = 4 * time.Second
 
-// flows publishes a fact of its own through a driver, again and again, until a
-// handler hears it, and reports how long that took. No publish may hang.
+// flows publishes a unique fact through a driver, again and again, until a handler gets
+// it, and returns how long that took. No publish may hang.
 func flows(t *testing.T, from bus.Driver, handled <-chan int) time.Duration {
 	t.Helper()
 	start := time.Now()
@@ -34,11 +34,11 @@ func flows(t *testing.T, from bus.Driver, handled <-chan int) time.Duration {
 			return time.Since(start)
 		}
 	}
-	t.Fatal("messages do not flow any more")
+	t.Fatalf("no message arrived within %v", bustest.Patience)
 	return 0
 }
 
-// arrives waits a moment for the mark and passes over everything before it.
+// arrives waits a moment for the mark and discards everything before it.
 func arrives(handled <-chan int, mark int) bool {
 	moment := time.After(50 * time.Millisecond)
 	for {
@@ -76,7 +76,7 @@ func TestTheDataFolderMayBeDeletedWhileRunning(t *testing.T) {
 				}
 				t.Logf("flows again after %v, %v and %v",
 					flows(t, here, handledThere), flows(t, there, handledHere), flows(t, there, heard))
-				bustest.Until(t, "the folder is there again", func() bool {
+				bustest.Until(t, "the folder exists again", func() bool {
 					_, err := os.Stat(filepath.Join(dir, "jetstream", "in-use"))
 					return err == nil
 				})
@@ -87,7 +87,7 @@ func TestTheDataFolderMayBeDeletedWhileRunning(t *testing.T) {
 	}
 }
 
-// busy publishes all the time, whatever comes of it.
+// busy publishes all the time and ignores errors.
 func busy(t *testing.T, d bus.Driver) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -129,7 +129,7 @@ func TestAServerMayRestart(t *testing.T) {
 	}
 }
 
-func TestAQueueOutlivesARestart(t *testing.T) {
+func TestAQueueSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	config := natsbus.Config{Dir: t.TempDir()}
 	d := open(t, config)
@@ -142,5 +142,5 @@ func TestAQueueOutlivesARestart(t *testing.T) {
 	d.Close()
 	handled := make(chan int, 10)
 	bustest.Start(t, &bus.Bus{Driver: open(t, config)}, numbers.Handle("parse", 1, keep(handled)))
-	bustest.Until(t, "all three are there", func() bool { return len(handled) == 3 })
+	bustest.Until(t, "all three are handled", func() bool { return len(handled) == 3 })
 }

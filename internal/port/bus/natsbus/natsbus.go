@@ -1,9 +1,9 @@
-// Package natsbus is the bus between processes: NATS with JetStream, in a
-// server of its own inside the process or in an external server or cluster.
+// Package natsbus is the bus between processes: NATS with JetStream, in an embedded
+// server or in an external server or cluster.
 //
-// Each topic is a stream and each group a durable consumer, which are made when
-// they are first used and made again when they are gone: the whole data folder
-// may be deleted at any time. Listen is plain NATS and kept nowhere.
+// Each topic is a stream and each group a durable consumer. They are created at first
+// use and created again when they are gone: the whole data folder may be deleted at any
+// time. Listen uses plain NATS, which stores nothing.
 package natsbus
 
 import (
@@ -23,31 +23,30 @@ import (
 	"github.com/courant-platform/courant/internal/port/bus"
 )
 
-// Config says where the server is. Its zero value is a server inside the
-// process which nobody else can reach and which keeps nothing after Close.
+// Config says where the server is. Its zero value is a server in this process that no
+// other process can reach and that keeps nothing after Close.
 type Config struct {
-	// URL of external servers, with commas between them. Empty: the server is
-	// in this process.
+	// URL has the addresses of external servers, separated by commas. Empty: the server
+	// is in this process.
 	URL string
 
-	// Listen is where the server in this process lets others join, such as
-	// "127.0.0.1:4222"; port 0 takes a free one. Empty: nowhere. An address that
-	// other machines can reach needs a Token.
+	// Listen is the address at which the server in this process accepts other processes,
+	// such as "127.0.0.1:4222"; port 0 takes a free port. Empty: it accepts none. An
+	// address that other machines can reach requires a Token.
 	Listen string
-	// Dir is where the server in this process keeps its data. Empty: in a
-	// temporary folder.
+	// Dir is the data folder of the server in this process. Empty: a temporary folder.
 	Dir string
 
 	Token string // of the server, internal or external
 	Creds string // path of a credentials file for an external server
-	TLSCA string // path of certificates to trust instead of the system's
+	TLSCA string // path of CA certificates to trust instead of the system's
 
 	Prefix   string        // of subjects and streams, so that platforms can share a server; "courant"
 	Replicas int           // of each stream, in a cluster; 1
 	MaxAge   time.Duration // of a message; 24 h
-	MaxBytes int64         // of a topic, then the oldest goes; 64 MiB
+	MaxBytes int64         // of a topic; beyond it the oldest messages are dropped; 64 MiB
 	Silence  time.Duration // after which a process counts as dead and its messages go to others; 30 s
-	Timeout  time.Duration // of a publish of up to 1,000 messages, and of each other request; 5 s
+	Timeout  time.Duration // of publishing up to 1,000 messages, and of any other request; 5 s
 
 	Log *slog.Logger // may be nil
 }
@@ -71,8 +70,8 @@ func (c *Config) fill() error {
 	return nil
 }
 
-// attempt is the time-out of one request to a server that may be going down,
-// which leaves time for a second one.
+// attempt is the time-out of one request; it leaves time for a second one if the server
+// is restarting.
 func (c *Config) attempt() time.Duration { return c.Timeout / 2 }
 
 // Driver is a connection, and the server if it is in this process.
@@ -86,13 +85,13 @@ type Driver struct {
 
 	// mu guards known.
 	mu    sync.Mutex
-	known map[string]jetstream.Stream // by topic; those that are thought to exist
+	known map[string]jetstream.Stream // by topic; believed to exist
 }
 
 var _ bus.Driver = (*Driver)(nil)
 
-// Open starts the server if it is in this process, and connects. Whoever opens
-// must Close.
+// Open starts the server if it is in this process, and connects. A wrong Config is
+// courant.Invalid. The caller must call Close.
 func Open(ctx context.Context, config Config) (*Driver, error) {
 	if err := errors.Join(ctx.Err(), config.fill()); err != nil {
 		return nil, err
@@ -113,7 +112,7 @@ func Open(ctx context.Context, config Config) (*Driver, error) {
 	return d, nil
 }
 
-// connect makes a connection that comes back for ever.
+// connect opens a connection that reconnects without limit.
 func (d *Driver) connect() error {
 	log := d.config.Log
 	options := []nats.Option{
@@ -121,9 +120,9 @@ func (d *Driver) connect() error {
 		nats.Timeout(d.config.Timeout),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(200 * time.Millisecond),
-		nats.IgnoreAuthErrorAbort(), // credentials may be on their way
+		nats.IgnoreAuthErrorAbort(), // credentials may be about to change
 		nats.PingInterval(5 * time.Second),
-		nats.FlusherTimeout(d.config.attempt()), // a write that hangs holds up every publish
+		nats.FlusherTimeout(d.config.attempt()), // a write that hangs blocks every publish
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if d.closedOr(nil) == nil {
 				log.Warn("bus disconnected", "error", err)
@@ -156,7 +155,7 @@ func (d *Driver) connect() error {
 	return err
 }
 
-// URL is where other processes can join; empty if nowhere.
+// URL returns the address for other processes; empty if they cannot connect.
 func (d *Driver) URL() string {
 	if d.server == nil {
 		return d.config.URL
@@ -164,14 +163,14 @@ func (d *Driver) URL() string {
 	return d.server.url()
 }
 
-// Close ends the connection, and the server if it is in this process.
+// Close closes the connection, and stops the server if it is in this process.
 func (d *Driver) Close() error { return d.close() }
 
 func (d *Driver) shutdown() error {
 	close(d.done)
 	if d.conn != nil {
 		if d.conn.IsConnected() {
-			_ = d.conn.FlushTimeout(time.Second) // the last acknowledgements; without them messages come again
+			_ = d.conn.FlushTimeout(time.Second) // sends the last acknowledgements; without them messages are delivered again
 		}
 		d.conn.Close()
 	}
@@ -181,7 +180,7 @@ func (d *Driver) shutdown() error {
 	return d.server.stop()
 }
 
-// closedOr returns bus.Closed in place of what a closed connection says.
+// closedOr returns bus.Closed if the driver is closed, otherwise err.
 func (d *Driver) closedOr(err error) error {
 	select {
 	case <-d.done:

@@ -65,7 +65,7 @@ func TestProcessesShareAGroup(t *testing.T) {
 			if busy.Add(1) == 2 {
 				close(both)
 			}
-			select { // the first of each waits for the other's
+			select { // waits until both processes have one
 			case <-both:
 			case <-ctx.Done():
 			}
@@ -79,7 +79,7 @@ func TestProcessesShareAGroup(t *testing.T) {
 	publish(t, there, 6, 7, 8, 9, 10)
 	bustest.Until(t, "all are handled", func() bool { return handled[0].Load()+handled[1].Load() == 10 })
 	if handled[0].Load() == 0 || handled[1].Load() == 0 {
-		t.Errorf("one process handled everything")
+		t.Error("one process handled everything")
 	}
 }
 
@@ -97,18 +97,18 @@ func TestMessagesOfADeadProcessGoToOthers(t *testing.T) {
 	if _, err := dies.Receive(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	there.Close() // without closing the subscription: nothing is given back
+	there.Close() // without closing the subscription, so no message is given back
 	handled := make(chan int, 10)
 	bustest.Start(t, &bus.Bus{Driver: here}, numbers.Handle("parse", 1, keep(handled)))
 	select {
 	case <-handled:
 	case <-time.After(bustest.Patience):
-		t.Fatal("the message did not come again")
+		t.Fatalf("the message was not delivered again within %v", bustest.Patience)
 	}
 	dies.Close()
 }
 
-func TestAMessageInWorkIsNotGivenToOthers(t *testing.T) {
+func TestAMessageBeingHandledIsNotGivenToOthers(t *testing.T) {
 	t.Parallel()
 	d := open(t, natsbus.Config{Silence: time.Second})
 	var begun atomic.Int64
@@ -123,7 +123,7 @@ func TestAMessageInWorkIsNotGivenToOthers(t *testing.T) {
 	publish(t, d, 1)
 	<-done
 	if begun.Load() != 1 {
-		t.Errorf("the message was given out %d times", begun.Load())
+		t.Errorf("the message was delivered %d times, want once", begun.Load())
 	}
 }
 
@@ -137,7 +137,7 @@ func keep(handled chan<- int) func(context.Context, int) error {
 	}
 }
 
-func TestWhatCannotWorkIsRefused(t *testing.T) {
+func TestAWrongConfigIsRefused(t *testing.T) {
 	for name, config := range map[string]natsbus.Config{
 		"open to the world without a token": {Listen: "0.0.0.0:0"},
 		"listening everywhere":              {Listen: ":0"},
@@ -157,11 +157,11 @@ func TestWhatCannotWorkIsRefused(t *testing.T) {
 		})
 	}
 	if _, err := natsbus.Open(t.Context(), natsbus.Config{URL: "nats://127.0.0.1:1"}); err == nil {
-		t.Error("connected to nothing")
+		t.Error("connected although no server listens")
 	}
 }
 
-func TestATokenIsAskedFor(t *testing.T) {
+func TestAWrongTokenIsRefused(t *testing.T) {
 	server := open(t, natsbus.Config{Listen: anywhere, Token: "secret"})
 	if d, err := natsbus.Open(t.Context(), natsbus.Config{URL: server.URL(), Token: "guess"}); err == nil {
 		d.Close()
@@ -181,7 +181,7 @@ func TestCloseLeavesNothingOfTheServer(t *testing.T) {
 	}
 	bustest.Until(t, "no goroutine of the server is left", func() bool { return serverGoroutines() <= before })
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "courant-bus-*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("temporary folders left: %v", left)
 	}
 }
 

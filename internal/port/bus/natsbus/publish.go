@@ -11,10 +11,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Publish waits until the server has taken the payloads. While it does not, the
-// stream is made anew and those that failed are sent again, within the time-out.
+// Publish waits until the server has stored the payloads. If it fails, the stream is
+// created again and the failed payloads are sent again, until Config.Timeout.
 func (d *Driver) Publish(ctx context.Context, topic string, payloads [][]byte) error {
-	const most = 1000 // in one go, so that the time-out is one of so many
+	const most = 1000 // messages per time-out
 	for some := range slices.Chunk(payloads, most) {
 		if err := d.publish(ctx, topic, some); err != nil {
 			return d.closedOr(err)
@@ -23,7 +23,7 @@ func (d *Driver) Publish(ctx context.Context, topic string, payloads [][]byte) e
 	return nil
 }
 
-// publish tries again every 100 ms while something is left and there is time.
+// publish retries every 100 ms until all payloads are stored or the time-out.
 func (d *Driver) publish(ctx context.Context, topic string, payloads [][]byte) error {
 	ctx, cancel := context.WithTimeout(ctx, d.config.Timeout)
 	defer cancel()
@@ -44,7 +44,7 @@ func (d *Driver) publish(ctx context.Context, topic string, payloads [][]byte) e
 	}
 }
 
-// offer sends the payloads once and returns those that were not taken.
+// offer sends the payloads once and returns those that the server did not store.
 func (d *Driver) offer(ctx context.Context, topic string, payloads [][]byte) ([][]byte, error) {
 	if _, err := d.stream(ctx, topic); err != nil {
 		return payloads, err
@@ -58,8 +58,8 @@ func (d *Driver) offer(ctx context.Context, topic string, payloads [][]byte) ([]
 		message := &nats.Msg{Subject: d.subject(topic), Data: payload}
 		var future jetstream.PubAckFuture
 		future, failed = d.js.PublishMsgAsync(message,
-			jetstream.WithStallWait(d.config.attempt()), // the default gives up under load
-			jetstream.WithRetryAttempts(0))              // since the stream has to be made first
+			jetstream.WithStallWait(d.config.attempt()), // the default is too short under load
+			jetstream.WithRetryAttempts(0))              // the stream has to be created first
 		if failed != nil {
 			break
 		}
@@ -75,7 +75,7 @@ func (d *Driver) offer(ctx context.Context, topic string, payloads [][]byte) ([]
 	return append(left, payloads[len(futures):]...), failed
 }
 
-// taken waits for the server's word on one message.
+// taken waits for the server's acknowledgement of one message.
 func taken(ctx context.Context, future jetstream.PubAckFuture) error {
 	select {
 	case <-future.Ok():
@@ -87,8 +87,9 @@ func taken(ctx context.Context, future jetstream.PubAckFuture) error {
 	}
 }
 
-// stream makes sure that the topic has its stream. One stream a topic needs no
-// filters, which make acknowledging slow, and bounds each topic for itself.
+// stream returns the topic's stream, and creates it if it does not exist. With one stream
+// per topic, consumers need no filters, which make acknowledging slow, and each topic has
+// its own limits.
 func (d *Driver) stream(ctx context.Context, topic string) (jetstream.Stream, error) {
 	d.mu.Lock()
 	stream := d.known[topic]
@@ -98,8 +99,8 @@ func (d *Driver) stream(ctx context.Context, topic string) (jetstream.Stream, er
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.config.attempt())
 	defer cancel()
-	// Creating a stream that is there with the same settings changes nothing. Only other
-	// settings are written: the server is not safe for that while a group subscribes.
+	// Creating a stream that exists with the same settings changes nothing. It is updated
+	// only if its settings differ, because an update races with a group that subscribes.
 	config := d.streamConfig(topic)
 	stream, err := d.js.CreateStream(ctx, config)
 	if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
@@ -116,10 +117,10 @@ func (d *Driver) stream(ctx context.Context, topic string) (jetstream.Stream, er
 
 func (d *Driver) streamConfig(topic string) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
-		// No name has '=' in it, so that no two topics share a stream.
+		// '=' is in no topic name, so no two topics share a stream.
 		Name:      d.config.Prefix + "=" + strings.ReplaceAll(topic, ".", "="),
 		Subjects:  []string{d.subject(topic)},
-		Retention: jetstream.InterestPolicy, // goes when all groups have acknowledged
+		Retention: jetstream.InterestPolicy, // a message is deleted when all groups have acknowledged it
 		Discard:   jetstream.DiscardOld,
 		MaxAge:    d.config.MaxAge,
 		MaxBytes:  d.config.MaxBytes,

@@ -16,19 +16,18 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// embedded is a NATS server in this process. It is started anew when its data
-// folder is gone or JetStream has given up: the folder holds nothing that
-// cannot be lost.
+// embedded is a NATS server in this process. It is restarted when its data folder was
+// deleted or JetStream has disabled itself: nothing in the folder is needed.
 type embedded struct {
 	options   server.Options
 	log       *slog.Logger
-	temporary bool // the folder goes with the server
+	temporary bool // remove the folder when the server stops
 	done      chan struct{}
 	watching  sync.WaitGroup
 
 	// mu guards current.
 	mu      sync.Mutex
-	current *server.Server // nil between two
+	current *server.Server // nil during a restart
 }
 
 // startEmbedded starts a server and watches it until stop.
@@ -40,7 +39,7 @@ func startEmbedded(config Config) (*embedded, error) {
 		Authorization: config.Token,
 		JetStream:     true,
 		StoreDir:      config.Dir,
-		NoSigs:        true, // or it would end our process at an interrupt
+		NoSigs:        true, // otherwise it would end our process at an interrupt
 		NoLog:         true,
 	}
 	if config.Listen != "" {
@@ -62,7 +61,7 @@ func startEmbedded(config Config) (*embedded, error) {
 	return e, nil
 }
 
-// listen reads the address into the options.
+// listen sets the address in the options.
 func (e *embedded) listen(config Config) error {
 	host, text, err := net.SplitHostPort(config.Listen)
 	if err != nil {
@@ -82,9 +81,9 @@ func (e *embedded) listen(config Config) error {
 	return nil
 }
 
-// start makes a server and waits until it is ready.
+// start creates a server and waits until it is ready.
 func (e *embedded) start() error {
-	const recovery = time.Minute // of large streams is slow
+	const recovery = time.Minute // large streams take long to recover
 	options := e.options
 	s, err := server.NewServer(&options)
 	if err != nil {
@@ -97,9 +96,9 @@ func (e *embedded) start() error {
 		return fmt.Errorf("not ready after %v, data folder %s", recovery, e.options.StoreDir)
 	}
 	if address, ok := s.Addr().(*net.TCPAddr); ok {
-		e.options.Port = address.Port // also after the next start
+		e.options.Port = address.Port // so that a restart uses the same port
 	}
-	if err := os.WriteFile(e.sign(), nil, 0o600); err != nil {
+	if err := os.WriteFile(e.marker(), nil, 0o600); err != nil {
 		end(s)
 		return err
 	}
@@ -107,13 +106,13 @@ func (e *embedded) start() error {
 	return nil
 }
 
-// sign is a file beside the streams, which goes when their folder goes. The
-// server itself may not notice for long, since its open files still work.
-func (e *embedded) sign() string {
+// marker is a file next to the streams, which is gone when their folder was deleted. The
+// server itself may not notice for a long time, because its open files still work.
+func (e *embedded) marker() string {
 	return filepath.Join(e.options.StoreDir, server.JetStreamStoreDir, "in-use")
 }
 
-// watch starts the server anew when it cannot work any more.
+// watch restarts the server when it has failed.
 func (e *embedded) watch() {
 	again := time.NewTicker(time.Second)
 	defer again.Stop()
@@ -123,20 +122,20 @@ func (e *embedded) watch() {
 		case <-e.done:
 			return
 		}
-		reason := e.ailment()
+		reason := e.failure()
 		if reason == "" {
 			continue
 		}
 		e.log.Warn("restarting the bus server", "reason", reason)
-		e.replace(nil) // first: both want the address and the folder
+		e.replace(nil) // before start: both need the address and the folder
 		if err := e.start(); err != nil {
 			e.log.Error("bus server did not start; retrying", "error", err)
 		}
 	}
 }
 
-// ailment says why the server cannot work; empty if it can.
-func (e *embedded) ailment() string {
+// failure returns why the server does not work; empty if it works.
+func (e *embedded) failure() string {
 	s := e.server()
 	if s == nil || !s.Running() {
 		return "not running"
@@ -144,13 +143,13 @@ func (e *embedded) ailment() string {
 	if !s.JetStreamEnabled() {
 		return "JetStream is disabled"
 	}
-	if _, err := os.Stat(e.sign()); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(e.marker()); errors.Is(err, os.ErrNotExist) {
 		return "data folder was deleted"
 	}
 	return ""
 }
 
-// replace puts s in the place of the present server and ends that one.
+// replace makes s the current server and stops the previous one.
 func (e *embedded) replace(s *server.Server) {
 	e.mu.Lock()
 	old := e.current
@@ -161,7 +160,7 @@ func (e *embedded) replace(s *server.Server) {
 	}
 }
 
-// end may be called once a server: a second Shutdown can panic.
+// end stops a server. It must be called only once: a second Shutdown can panic.
 func end(s *server.Server) {
 	s.Shutdown()
 	s.WaitForShutdown()
@@ -187,7 +186,7 @@ func (e *embedded) server() *server.Server {
 	return e.current
 }
 
-// InProcessConn connects to whichever server is the present one.
+// InProcessConn connects to the current server.
 func (e *embedded) InProcessConn() (net.Conn, error) {
 	s := e.server()
 	if s == nil {
@@ -204,7 +203,7 @@ func (e *embedded) url() string {
 	return s.ClientURL()
 }
 
-// logger passes the server's warnings and errors on.
+// logger logs the server's warnings and errors.
 type logger struct{ log *slog.Logger }
 
 func (l logger) Warnf(format string, v ...any) {

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// inHand is how many messages all processes of a group hold at most; beyond
-	// it the server delivers nothing. What waits for another try is not in hand.
+	// inHand limits the unacknowledged messages of a group over all processes; beyond it
+	// the server delivers nothing. Facts that wait for a retry are acknowledged.
 	inHand = 16_384
-	// abandoned is when a group that nobody belongs to is forgotten.
+	// abandoned is how long a group without members is kept.
 	abandoned = 72 * time.Hour
 )
 
@@ -23,17 +23,17 @@ const (
 type subscription struct {
 	driver       *Driver
 	topic, group string
-	consumer     jetstream.Consumer // nil if it has to be made
+	consumer     jetstream.Consumer // nil if it has to be created
 	done         chan struct{}
 	alive        sync.WaitGroup
 
 	// mu guards last and taken.
 	mu    sync.Mutex
 	last  uint64
-	taken map[uint64]jetstream.Msg // and not acknowledged
+	taken map[uint64]jetstream.Msg // received and not acknowledged
 }
 
-// Subscribe makes the group's consumer if there is none.
+// Subscribe creates the group's consumer if it does not exist.
 func (d *Driver) Subscribe(ctx context.Context, topic, group string) (bus.Subscription, error) {
 	s := &subscription{driver: d, topic: topic, group: group,
 		done: make(chan struct{}), taken: map[uint64]jetstream.Msg{}}
@@ -44,7 +44,7 @@ func (d *Driver) Subscribe(ctx context.Context, topic, group string) (bus.Subscr
 	return s, nil
 }
 
-// join makes sure that the consumer is there.
+// join creates the consumer unless s has it.
 func (s *subscription) join(ctx context.Context) error {
 	if s.consumer != nil {
 		return nil
@@ -64,13 +64,13 @@ func (s *subscription) join(ctx context.Context) error {
 	})
 	if err != nil {
 		s.consumer = nil
-		s.driver.forget(s.topic) // it may be the stream that is missing
+		s.driver.forget(s.topic) // the stream may be missing
 	}
 	return err
 }
 
-// Receive asks for what is there, and waits for one message if nothing is.
-// Nothing is ever fetched in advance: it would get old without being kept alive.
+// Receive fetches what is available, or waits for one message. It fetches nothing in
+// advance: prefetched messages would time out, because keepAlive does not cover them.
 func (s *subscription) Receive(ctx context.Context, most int) ([]bus.Message, error) {
 	for ctx.Err() == nil {
 		messages, err := s.pull(ctx, most)
@@ -86,7 +86,7 @@ func (s *subscription) Receive(ctx context.Context, most int) ([]bus.Message, er
 	return nil, ctx.Err()
 }
 
-// pull returns nothing at all if it waited in vain.
+// pull returns no messages and no error if none arrived in time.
 func (s *subscription) pull(ctx context.Context, most int) ([]bus.Message, error) {
 	if err := s.join(ctx); err != nil {
 		return nil, err
@@ -98,8 +98,8 @@ func (s *subscription) pull(ctx context.Context, most int) ([]bus.Message, error
 	if messages, err := s.collect(there); len(messages) > 0 || err != nil {
 		return messages, err
 	}
-	// Without heartbeats it would not be noticed that the consumer or the server
-	// is gone, since nobody answers then.
+	// Only heartbeats reveal that the consumer or the server is gone: a request to it is
+	// simply not answered.
 	wait, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	next, err := s.consumer.Fetch(1, jetstream.FetchContext(wait), jetstream.FetchHeartbeat(time.Second))
@@ -109,7 +109,7 @@ func (s *subscription) pull(ctx context.Context, most int) ([]bus.Message, error
 	return s.collect(next)
 }
 
-// collect takes a batch in hand.
+// collect receives a batch and records its messages as taken.
 func (s *subscription) collect(batch jetstream.MessageBatch) ([]bus.Message, error) {
 	var messages []bus.Message
 	for {
@@ -137,8 +137,8 @@ func (s *subscription) take(m jetstream.Msg) bus.Message {
 	return bus.Message{ID: s.last, Payload: m.Data(), Tries: tries}
 }
 
-// Ack does not wait for the server: an acknowledgement that is lost brings the
-// message again.
+// Ack does not wait for the server: if the acknowledgement is lost, the message is
+// delivered again.
 func (s *subscription) Ack(m bus.Message) {
 	s.mu.Lock()
 	taken := s.taken[m.ID]
@@ -149,7 +149,7 @@ func (s *subscription) Ack(m bus.Message) {
 	}
 }
 
-// keepAlive tells the server that the messages in hand are in work.
+// keepAlive tells the server that the taken messages are still being handled.
 func (s *subscription) keepAlive() {
 	again := time.NewTicker(s.driver.config.Silence / 3)
 	defer again.Stop()
@@ -163,7 +163,7 @@ func (s *subscription) keepAlive() {
 	}
 }
 
-// Close gives the messages in hand back at once.
+// Close returns the taken messages to the group at once.
 func (s *subscription) Close() {
 	close(s.done)
 	s.alive.Wait()
