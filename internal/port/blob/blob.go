@@ -1,6 +1,6 @@
-// Package blob keeps files that are too large for the store: downloads, pictures,
-// videos. A key is written once and whole; a reader sees all of a file or none.
-// What Put returned nil for survives a crash and a power cut.
+// Package blob stores files that are too large for the store: downloads, pictures,
+// videos. Writes are atomic: a reader sees the whole file or none. What Put returned
+// nil for survives a crash and a power cut.
 package blob
 
 import (
@@ -18,12 +18,12 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// Driver keeps files under checked keys. Get and Open return courant.NotFound
-// for a key that is not there; Delete of such a key is no error.
+// Driver stores files under valid keys. Open returns courant.NotFound for a key that
+// does not exist; Delete of such a key is no error.
 type Driver interface {
-	// Put keeps body under key, in place of what was there. If durable is false,
-	// a power cut may lose or damage the file; the end of the process may not. An
-	// error of body leaves what was there.
+	// Put stores body under key and replaces what was there. If durable is false, a power
+	// cut may lose or damage the file; a crash of the process may not. If reading body
+	// fails, the previous file stays.
 	Put(ctx context.Context, key string, body io.Reader, durable bool) error
 	Open(ctx context.Context, key string) (File, error)
 	Delete(ctx context.Context, key string) error
@@ -32,23 +32,23 @@ type Driver interface {
 	Close() error
 }
 
-// Packer is a driver for which a file costs more than its bytes: it appends small
-// bodies to larger files. A crash of the machine may lose or damage them, the end of
-// the process may not. The key that Append returns is made by InPack; the body goes
-// when its Holder is deleted.
+// Packer is a driver for which creating a file is expensive: it appends small bodies to
+// larger files, the packs. A crash of the machine may lose or damage them, a crash of the
+// process may not. Append returns a key made by InPack; the body is deleted when its
+// Holder is deleted.
 type Packer interface {
 	Append(folder string, body []byte) (key string, err error)
 }
 
-// PackPrefix begins the last part of the key of a pack.
+// PackPrefix is the beginning of the last part of a pack's key.
 const PackPrefix = "pack-"
 
-// InPack is the key of a stretch of a pack.
+// InPack returns the key of a range of a pack; offset and size are in bytes.
 func InPack(pack string, offset, size int64) string {
 	return fmt.Sprintf("%s/%d-%d", pack, offset, size)
 }
 
-// Holder is the key of the file that a body is in: its own, or that of its pack.
+// Holder returns the key of the file that a body is in: key itself, or that of its pack.
 func Holder(key string) string {
 	if dir := path.Dir(key); strings.HasPrefix(path.Base(dir), PackPrefix) {
 		return dir
@@ -63,17 +63,17 @@ type File interface {
 	Info() Info
 }
 
-// Info is what is known of a file without opening it.
+// Info describes a file.
 type Info struct {
 	Key  string
 	Size int64
-	Time time.Time // when it was put
+	Time time.Time // when it was written
 }
 
-// Bucket is a driver with the rules above it.
+// Bucket is a driver with checked keys, packs and digests.
 type Bucket struct{ Driver Driver }
 
-// Put keeps body under key, in place of what was there.
+// Put stores body under key and replaces what was there. A wrong key is courant.Invalid.
 func (b Bucket) Put(ctx context.Context, key string, body []byte) error {
 	return b.PutFrom(ctx, key, bytes.NewReader(body))
 }
@@ -89,9 +89,9 @@ func (b Bucket) PutFrom(ctx context.Context, key string, body io.Reader) error {
 	return nil
 }
 
-// PutCached keeps what can be had again, without waiting for the disk. The key
+// PutCached stores what can be downloaded again, without waiting for the disk. The key
 // that it returns is in prefix's folder and ends with the body's digest, by which
-// GetCached knows a damaged file.
+// GetCached detects damage.
 func (b Bucket) PutCached(ctx context.Context, prefix string, body []byte) (key string, err error) {
 	if p, ok := b.Driver.(Packer); ok && len(body) <= mostPacked {
 		key, err = p.Append(path.Dir(prefix), body)
@@ -110,10 +110,10 @@ func (b Bucket) PutCached(ctx context.Context, prefix string, body []byte) (key 
 	return key, nil
 }
 
-// mostPacked is the largest body that shares a file with others.
+// mostPacked is the largest body that goes into a pack.
 const mostPacked = 1 << 20
 
-// streamed ends the keys of PutStream, whose digest is not known before.
+// streamed is the end of the keys of PutStream, where the digest is not known in advance.
 const streamed = "-stream"
 
 // PutStream is PutCached for what is too large for memory; it waits for the disk.
@@ -123,7 +123,7 @@ func (b Bucket) PutStream(ctx context.Context, prefix string, body io.Reader) (k
 	return key, b.PutFrom(ctx, key, body)
 }
 
-// GetCached reads what PutCached kept; a file that was lost or damaged is
+// GetCached reads what PutCached stored; for a lost or damaged file it returns
 // courant.NotFound.
 func (b Bucket) GetCached(ctx context.Context, key string) ([]byte, error) {
 	body, err := b.Get(ctx, key)
@@ -138,8 +138,8 @@ func digest(body []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// OpenCached opens what PutCached or PutStream kept; a file that was lost or
-// damaged is courant.NotFound.
+// OpenCached opens what PutCached or PutStream stored; for a lost or damaged file it
+// returns courant.NotFound. Files of PutStream have no digest to check.
 func (b Bucket) OpenCached(ctx context.Context, key string) (File, error) {
 	f, err := b.Open(ctx, key)
 	if err != nil || strings.HasSuffix(key, streamed) {
@@ -158,7 +158,7 @@ func (b Bucket) OpenCached(ctx context.Context, key string) (File, error) {
 	return f, nil
 }
 
-// Get reads a whole file.
+// Get reads a whole file; courant.NotFound if there is none.
 func (b Bucket) Get(ctx context.Context, key string) ([]byte, error) {
 	f, err := b.Open(ctx, key)
 	if err != nil {
@@ -172,7 +172,7 @@ func (b Bucket) Get(ctx context.Context, key string) ([]byte, error) {
 	return body, nil
 }
 
-// Open opens a file for reading.
+// Open opens a file for reading; courant.NotFound if there is none.
 func (b Bucket) Open(ctx context.Context, key string) (File, error) {
 	if err := check(key); err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func (b Bucket) Open(ctx context.Context, key string) (File, error) {
 	return f, nil
 }
 
-// Delete forgets a file.
+// Delete deletes a file; it is no error if there is none.
 func (b Bucket) Delete(ctx context.Context, key string) error {
 	if err := check(key); err != nil {
 		return err
@@ -192,16 +192,16 @@ func (b Bucket) Delete(ctx context.Context, key string) error {
 	return b.Driver.Delete(ctx, key)
 }
 
-// List calls f for each file whose key begins with prefix, a folder.
+// List calls f for each file whose key begins with prefix, in any order.
 func (b Bucket) List(ctx context.Context, prefix string, f func(Info) error) error {
 	return b.Driver.List(ctx, prefix, f)
 }
 
-// Missing says whether err is the absence of a file.
+// Missing reports whether err means that a file does not exist.
 func Missing(err error) bool { return errors.Is(err, courant.NotFound) }
 
-// check refuses keys that were not made by us: they are lower-case letters,
-// digits, '-', '_' and single dots between slashes.
+// check accepts the keys that Courant makes: parts between slashes of lower-case ASCII
+// letters, digits, '-', '_' and '.', which do not begin with a dot.
 func check(key string) error {
 	for part := range strings.SplitSeq(key, "/") {
 		if part == "" || len(part) > 200 || part[0] == '.' {

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// clock is the driver's clock read without asking it each time: the offset to
-// our monotonic clock is measured at the start and again by the relay. A step of
-// this machine's clock is not seen where the store is the process's own; a step
-// of a server's clock is followed.
+// clock is the driver's clock, read without a query each time: the offset to our
+// monotonic clock is measured at the start and again by the relay. With an exclusive
+// store, steps of this machine's clock have no effect until a restart; steps of a
+// database server's clock are followed.
 type clock struct {
 	start  time.Time
 	offset atomic.Int64 // nanoseconds from our clock to the driver's
 	last   atomic.Int64 // milliseconds
 }
 
-// smallStep is how far the clock is kept from running backwards: beyond, it was
-// set, and time must go on from there.
+// smallStep is up to how far back the clock stands still instead of running backwards.
+// Beyond that the clock was set, and time goes on from there.
 const smallStep = time.Second
 
 func (c *clock) set(ctx context.Context, d Driver) error {

@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// ErrFull is what a driver's error is when the disk has no room.
+// ErrFull is wrapped by a driver's error when the disk is full.
 var ErrFull = errors.New("disk full")
 
-// fullness remembers that the last write found no room.
+// fullness records since when the disk has been full, in nanoseconds since 1970; 0 if it
+// is not.
 type fullness struct{ since atomic.Int64 }
 
 func (f *fullness) note(err error, log *slog.Logger) {
@@ -20,9 +21,9 @@ func (f *fullness) note(err error, log *slog.Logger) {
 	}
 }
 
-// Room returns ErrFull while the disk has no room: intake asks it before it
-// takes what it could not keep. Only a large write that succeeds ends this state:
-// a small one may find room where a download does not.
+// Room returns ErrFull while the disk is full; stages call it before they take in what
+// they could not store. Only a successful large write ends this state: a small one may
+// succeed where a download does not fit.
 func (s *Store) Room(ctx context.Context) error {
 	since := s.full.since.Load()
 	if since == 0 {
@@ -43,6 +44,6 @@ func (s *Store) Room(ctx context.Context) error {
 
 const probeSize = 1 << 20
 
-// NoteFull is for blobs, which share the disk: an error of theirs stops the
-// intake like one of the store's.
+// NoteFull records ErrFull in an error of the blob store, which may be on the same disk:
+// it pauses intake like an error of the store itself.
 func (s *Store) NoteFull(err error) { s.full.note(err, s.log) }

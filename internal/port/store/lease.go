@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Lease is the right to something that one process has at a time. The epoch
-// grows each time it changes hands, so that a result of a holder that was
-// paused can be told from one of its successor.
+// Lease is an exclusive right of one process for a limited time. Epoch grows each time
+// the owner changes, so that results of a paused owner can be told from those of its
+// successor.
 type Lease struct {
 	Name, Owner string
 	Epoch       int64
 }
 
-// Take takes or renews the lease for d; Epoch is 0 while somebody else has it.
+// Take takes or renews a lease for d. If another owner has it, Epoch is 0.
 func (tx *Tx) Take(name, owner string, d time.Duration) (Lease, error) {
 	lease := Lease{Name: name, Owner: owner}
 	now := tx.now.UnixMilli()
@@ -24,7 +24,8 @@ func (tx *Tx) Take(name, owner string, d time.Duration) (Lease, error) {
 	return lease, err
 }
 
-// Holds says whether the lease is still its owner's.
+// Holds reports whether l.Owner still has the lease, with the same epoch. It does not
+// check whether the lease has expired.
 func (tx *Tx) Holds(l Lease) (bool, error) {
 	var one int
 	err := tx.Row(holdLease, l.Name, l.Owner, l.Epoch).Scan(&one)
@@ -34,7 +35,7 @@ func (tx *Tx) Holds(l Lease) (bool, error) {
 	return err == nil, err
 }
 
-// Release gives all of an owner's leases up.
+// Release ends all leases of an owner.
 func (s *Store) Release(ctx context.Context, owner string) error {
 	return s.Write(ctx, func(tx *Tx) error {
 		_, err := tx.Exec(freeLeases, owner)
@@ -42,7 +43,7 @@ func (s *Store) Release(ctx context.Context, owner string) error {
 	})
 }
 
-// forget ends the leases of processes that cannot live any more.
+// forget ends all leases, for the start of an exclusive store: their owners are dead.
 func (s *Store) forget(ctx context.Context) error {
 	return s.Write(ctx, func(tx *Tx) error {
 		_, err := tx.Exec(wipeLeases)

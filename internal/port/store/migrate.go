@@ -18,17 +18,17 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Dialect is what the one SQL text becomes for a database: what stands in place
-// of the comments /*lock*/ and /*skip*/ (row locks, the second passes over
-// locked rows; /*lock p*/ and /*skip p*/ lock the rows of table p of a join alone), /*clustered*/ (a table that is its primary key's tree) and
-// /*rowid*/ (a key that is the row's place).
+// Dialect adapts the common SQL text to a database. Its fields replace these comments:
+// /*lock*/ and /*skip*/, row locks, of which the second skips locked rows (/*lock p*/ and
+// /*skip p*/ lock only the rows of table p of a join); /*clustered*/, a table stored in
+// the tree of its primary key; BIGINT /*rowid*/, the type of a key that is the row ID.
 type Dialect struct {
 	Name                  goose.Dialect
 	Lock, Skip, Clustered string
-	Rowid                 string // of a number that is its row's place; BIGINT unless set
+	Rowid                 string // type of a key that is the row ID; BIGINT unless set
 }
 
-// Text is the query in this dialect.
+// Text returns the query in this dialect.
 func (d Dialect) Text(query string) string {
 	if !strings.Contains(query, "/*") {
 		return query
@@ -36,8 +36,8 @@ func (d Dialect) Text(query string) string {
 	return strings.NewReplacer("/*lock*/", d.Lock, "/*skip*/", d.Skip, "/*lock p*/", strings.Replace(d.Lock, "UPDATE", "UPDATE OF p", 1), "/*skip p*/", strings.Replace(d.Skip, "UPDATE", "UPDATE OF p", 1), "/*clustered*/", d.Clustered, "BIGINT /*rowid*/", cmp.Or(d.Rowid, "BIGINT")).Replace(query)
 }
 
-// Migrate brings the tables up to date, each step in its own transaction. A
-// database that knows more steps than this program is refused.
+// Migrate applies the missing migrations, each in its own transaction. It returns
+// courant.Conflict for a database of a newer program or of one before 0.2.
 func (d Dialect) Migrate(ctx context.Context, db *sql.DB, options ...goose.ProviderOption) error {
 	steps, err := d.steps()
 	if err != nil {
@@ -66,14 +66,15 @@ func (d Dialect) Migrate(ctx context.Context, db *sql.DB, options ...goose.Provi
 	return nil
 }
 
-// frozen says whether version 1 of the tables is the one that was frozen; before that
-// it was edited in place.
+// frozen reports whether version 1 of the tables is the final one; before 0.2 that
+// migration was edited in place.
 func frozen(ctx context.Context, db *sql.DB) bool {
 	var n int
 	return db.QueryRowContext(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM readings LIMIT 1) AS one`).Scan(&n) == nil
 }
 
-// steps are the files of migrations/, whose names begin with their version.
+// steps returns the files of migrations/; the first five characters of a file's name are
+// its version.
 func (d Dialect) steps() ([]*goose.Migration, error) {
 	names, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {

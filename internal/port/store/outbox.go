@@ -8,29 +8,29 @@ import (
 	"time"
 )
 
-// message is what one Emit added.
+// message holds the facts of one Emit, as JSON.
 type message struct {
 	topic    string
 	payloads [][]byte
 }
 
-// bell is the outbox row of one transaction.
-type bell struct {
+// entry is the outbox row of one transaction.
+type entry struct {
 	seq      int64
 	messages []message
 }
 
-// stored is how a message lies in the outbox: a topic and its facts, JSON each.
+// stored is the JSON form of a message in the outbox.
 type stored struct {
 	Topic string            `json:"topic"`
 	Facts []json.RawMessage `json:"facts"`
 }
 
-// seqOf is the least sequence number of a time: microseconds, then 12 bits
-// that keep the processes apart.
+// seqOf returns the smallest sequence number of a time: microseconds since 1970, followed
+// by 12 random bits, which make collisions between processes unlikely.
 func seqOf(t time.Time) int64 { return t.UnixMicro() << 12 }
 
-// nextSeq is greater than all before it in this process.
+// nextSeq returns a number greater than all before it in this process.
 func (s *Store) nextSeq(now time.Time) int64 {
 	next := seqOf(now) | rand.Int64N(1<<12)
 	for {
@@ -43,11 +43,11 @@ func (s *Store) nextSeq(now time.Time) int64 {
 }
 
 func (s *Store) putOutbox(tx *Tx) error {
-	if len(tx.bell.messages) == 0 {
+	if len(tx.outbox.messages) == 0 {
 		return nil
 	}
-	rows := make([]stored, len(tx.bell.messages))
-	for i, m := range tx.bell.messages {
+	rows := make([]stored, len(tx.outbox.messages))
+	for i, m := range tx.outbox.messages {
 		rows[i].Topic = m.topic
 		for _, p := range m.payloads {
 			rows[i].Facts = append(rows[i].Facts, p)
@@ -57,22 +57,23 @@ func (s *Store) putOutbox(tx *Tx) error {
 	if err != nil {
 		return fmt.Errorf("encode outbox row: %w", err)
 	}
-	tx.bell.seq = s.nextSeq(tx.now)
-	_, err = tx.Exec(putOutbox, tx.bell.seq, text)
+	tx.outbox.seq = s.nextSeq(tx.now)
+	_, err = tx.Exec(putOutbox, tx.outbox.seq, text)
 	return err
 }
 
-// ring hands the row to the relay; when that is behind, it finds the row itself.
-func (s *Store) ring(b bell) {
+// hand passes a committed row to the relay. If the relay is behind, its sweep finds the
+// row.
+func (s *Store) hand(e entry) {
 	select {
-	case s.bells <- b:
+	case s.committed <- e:
 	default:
 	}
 }
 
-// Relay publishes what transactions emitted: at once what this process
-// committed, and every Sweep whatever else is present, for a crash may have
-// come between a commit and its message.
+// Relay publishes what transactions emitted: what this process committed at once, and
+// every Sweep whatever else is in the outbox, because a process may have crashed between
+// a commit and publishing its messages.
 type Relay struct {
 	Store   *Store
 	Publish func(ctx context.Context, topic string, payloads [][]byte) error
@@ -92,81 +93,82 @@ func (r Relay) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case b := <-r.Store.bells:
-			r.try(ctx, func(ctx context.Context) error { return r.relay(ctx, r.more(b)) })
+		case e := <-r.Store.committed:
+			r.try(ctx, func(ctx context.Context) error { return r.relay(ctx, r.more(e)) })
 		case <-tick.C:
 			r.try(ctx, r.sweep(every))
 		}
 	}
 }
 
-// try logs what fails: the rows stay and the next sweep takes them up.
+// try logs the error of f: the rows stay, and the next sweep publishes them.
 func (r Relay) try(ctx context.Context, f func(context.Context) error) {
 	if err := f(ctx); err != nil && ctx.Err() == nil {
 		r.Store.log.Warn("outbox relay failed; retrying at the next sweep", "error", err)
 	}
 }
 
-// more adds what has committed meanwhile, up to a bound.
-func (r Relay) more(b bell) []bell {
-	bells := []bell{b}
-	for len(bells) < 200 {
+// more adds rows that were committed meanwhile, up to 200 in all.
+func (r Relay) more(e entry) []entry {
+	entries := []entry{e}
+	for len(entries) < 200 {
 		select {
-		case b := <-r.Store.bells:
-			bells = append(bells, b)
+		case e := <-r.Store.committed:
+			entries = append(entries, e)
 		default:
-			return bells
+			return entries
 		}
 	}
-	return bells
+	return entries
 }
 
+// sweep returns a function that publishes rows older than age.
 func (r Relay) sweep(age time.Duration) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if err := r.Store.clock.set(ctx, r.Store.driver); err != nil {
 			return err
 		}
-		var bells []bell
+		var entries []entry
 		err := r.Store.Read(ctx, func(q Reader) error {
 			return q.Rows(func(rows Rows) error {
-				b, err := scanBell(rows)
-				bells = append(bells, b)
+				e, err := scanEntry(rows)
+				entries = append(entries, e)
 				return err
 			}, oldOutbox, seqOf(r.Store.Now().Add(-age)))
 		})
-		if err != nil || len(bells) == 0 {
+		if err != nil || len(entries) == 0 {
 			return err
 		}
-		return r.relay(ctx, bells)
+		return r.relay(ctx, entries)
 	}
 }
 
-func scanBell(rows Rows) (bell, error) {
-	var b bell
+func scanEntry(rows Rows) (entry, error) {
+	var e entry
 	var text []byte
-	if err := rows.Scan(&b.seq, &text); err != nil {
-		return b, err
+	if err := rows.Scan(&e.seq, &text); err != nil {
+		return e, err
 	}
 	var all []stored
 	if err := json.Unmarshal(text, &all); err != nil {
-		return b, fmt.Errorf("outbox row %d: %w", b.seq, err)
+		return e, fmt.Errorf("decode outbox row %d: %w", e.seq, err)
 	}
 	for _, m := range all {
 		payloads := make([][]byte, len(m.Facts))
 		for i, f := range m.Facts {
 			payloads[i] = f
 		}
-		b.messages = append(b.messages, message{m.Topic, payloads})
+		e.messages = append(e.messages, message{m.Topic, payloads})
 	}
-	return b, nil
+	return e, nil
 }
 
-// relay publishes the bells, one call a topic, and forgets them.
-func (r Relay) relay(ctx context.Context, bells []bell) error {
+// relay publishes the entries, with one call per topic, and deletes their rows.
+func (r Relay) relay(ctx context.Context, entries []entry) error {
 	var topics []string
 	byTopic := map[string][][]byte{}
-	for _, b := range bells {
-		for _, m := range b.messages {
+	for _, e := range entries {
+		for _, m := range e.messages {
 			if byTopic[m.topic] == nil {
 				topics = append(topics, m.topic)
 			}
@@ -179,8 +181,8 @@ func (r Relay) relay(ctx context.Context, bells []bell) error {
 		}
 	}
 	return r.Store.Write(ctx, func(tx *Tx) error {
-		for _, b := range bells {
-			if _, err := tx.Exec(dropOutbox, b.seq); err != nil {
+		for _, e := range entries {
+			if _, err := tx.Exec(dropOutbox, e.seq); err != nil {
 				return err
 			}
 		}

@@ -5,8 +5,8 @@ import (
 	"crypto/rand"
 )
 
-// Secret is a key of 32 bytes that all processes of a platform share by its name.
-// Who needs it first makes it; a process reads it once.
+// Secret returns a random key of 32 bytes that all processes of a platform share under
+// name. The first process that needs it creates it; a process reads it once.
 func (s *Store) Secret(ctx context.Context, name string) (key []byte, err error) {
 	if known, ok := s.secrets.Load(name); ok {
 		return known.([]byte), nil

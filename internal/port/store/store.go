@@ -1,8 +1,8 @@
-// Package store is the truth: every unit of work is a row with a state and a
-// due time. It gives stages transactions over SQL, in one text for SQLite and
-// PostgreSQL, and the outbox that makes state and message commit together. It
-// promises that what Write returned nil for survives a crash, and that every
-// message emitted in it is published at least once.
+// Package store is the source of truth: every unit of work is a row with a state and a
+// due time. It gives stages transactions over SQL, with one text for SQLite and
+// PostgreSQL, and the outbox, by which state and message commit together. What Write
+// returned nil for survives a crash, and every message emitted in it is published at
+// least once.
 package store
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// Conn runs statements inside one transaction of a driver. Parameters are
-// written $1, $2, …
+// Conn runs statements inside one transaction of a driver. Parameters are written $1,
+// $2, … Exec returns the number of changed rows.
 type Conn interface {
 	Exec(query string, args ...any) (int64, error)
 	Query(query string, args ...any) (Rows, error)
 }
 
-// Rows is the part of database/sql's rows that readers need.
+// Rows is the part of sql.Rows that readers need.
 type Rows interface {
 	Next() bool
 	Scan(dest ...any) error
@@ -31,39 +31,39 @@ type Rows interface {
 	Close() error
 }
 
-// Driver opens transactions. Write runs f at most once for each time that it
-// returns, rolls back what f did when f fails, and may commit many small
-// transactions as one group, in which soon goes first; Read may see any committed state. Both return
-// errors of kind courant.Busy when the same call may succeed later.
+// Driver opens transactions. Write rolls back what f did if f fails, may run f again
+// after a conflict with another process, and may commit many small transactions as one
+// group; calls with soon go ahead of waiting ones. Read runs f over committed state. Both
+// return errors of kind courant.Busy if the same call may succeed later.
 type Driver interface {
 	Read(ctx context.Context, f func(Conn) error) error
 	Write(ctx context.Context, soon bool, f func(Conn) error) error
-	// Now is the store's clock: one for every process that shares the store.
+	// Now returns the time of the clock that all processes of the store share.
 	Now(ctx context.Context) (time.Time, error)
 	// Prepare checks a statement without running it.
 	Prepare(ctx context.Context, query string) error
-	// Exclusive says that no other process can have the store open, and that
-	// transactions which write run one at a time.
+	// Exclusive reports whether no other process can have the store open and writing
+	// transactions run one at a time.
 	Exclusive() bool
 	Close() error
 }
 
-// Store is a driver with the rules above it.
+// Store is a driver with the outbox, the shared clock and the full-disk state.
 type Store struct {
-	driver Driver
-	log    *slog.Logger
-	bells  chan bell
-	seq    atomic.Int64
-	clock  clock
-	full   fullness
+	driver    Driver
+	log       *slog.Logger
+	committed chan entry // for the relay
+	seq       atomic.Int64
+	clock     clock
+	full      fullness
 
-	secrets sync.Map // that were read, by name
+	secrets sync.Map // those that were read, by name
 }
 
-// Open returns the store over a driver. Where no other process can have it open,
-// the leases that an earlier one left are ended.
+// Open returns the store over a driver. If the driver is exclusive, it ends the leases
+// that an earlier process left.
 func Open(ctx context.Context, d Driver, log *slog.Logger) (*Store, error) {
-	s := &Store{driver: d, log: log, bells: make(chan bell, 1<<12)}
+	s := &Store{driver: d, log: log, committed: make(chan entry, 1<<12)}
 	if err := s.clock.set(ctx, d); err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ func (s *Store) Read(ctx context.Context, f func(Reader) error) error {
 // f may run again after a conflict with another process.
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error { return s.write(ctx, false, f) }
 
-// WriteSoon is Write ahead of those that wait: for what others have seen already,
-// so that a crash would have it done twice.
+// WriteSoon is Write ahead of waiting transactions: for recording what has already had
+// an effect outside, which a crash before the commit would repeat.
 func (s *Store) WriteSoon(ctx context.Context, f func(*Tx) error) error { return s.write(ctx, true, f) }
 
 func (s *Store) write(ctx context.Context, soon bool, f func(*Tx) error) error {
@@ -96,16 +96,16 @@ func (s *Store) write(ctx context.Context, soon bool, f func(*Tx) error) error {
 		return s.putOutbox(tx)
 	})
 	s.full.note(err, s.log)
-	if err == nil && tx.bell.seq != 0 {
-		s.ring(tx.bell)
+	if err == nil && tx.outbox.seq != 0 {
+		s.hand(tx.outbox)
 	}
 	return err
 }
 
-// Serial says that transactions which write commit in the order in which they run.
+// Serial reports whether writing transactions commit in the order in which they run.
 func (s *Store) Serial() bool { return s.driver.Exclusive() }
 
-// Now is the store's clock, to the millisecond.
+// Now returns the time of the store's clock, to the millisecond.
 func (s *Store) Now() time.Time { return s.clock.now() }
 
 // Prepare checks a statement without running it.
@@ -113,7 +113,7 @@ func (s *Store) Prepare(ctx context.Context, query string) error {
 	return s.driver.Prepare(ctx, query)
 }
 
-// Close ends the driver.
+// Close closes the driver.
 func (s *Store) Close() error { return s.driver.Close() }
 
 // Reader runs queries.
@@ -134,17 +134,17 @@ func (r Reader) Rows(scan func(Rows) error, query string, args ...any) error {
 	return rows.Err()
 }
 
-// Row is the one row of a query.
+// Row prepares a query for one row; its Scan runs it.
 func (r Reader) Row(query string, args ...any) Row { return Row{r, query, args} }
 
-// Row waits for its Scan.
+// Row is a query that Scan runs.
 type Row struct {
 	reader Reader
 	query  string
 	args   []any
 }
 
-// Scan reads the row; courant.NotFound if there is none.
+// Scan runs the query and reads its first row; courant.NotFound if there is none.
 func (r Row) Scan(dest ...any) error {
 	found := false
 	err := r.reader.Rows(func(rows Rows) error {
@@ -162,30 +162,31 @@ func (r Row) Scan(dest ...any) error {
 
 var errNoRow = courant.Errorf(courant.NotFound, "no such row")
 
-// Tx is one transaction; it lives inside the function that Write was given.
+// Tx is one transaction; it is valid only inside the function passed to Write.
 type Tx struct {
 	Reader
-	now  time.Time
-	bell bell
+	now    time.Time
+	outbox entry
 }
 
-// Now is the store's clock at the start of the transaction.
+// Now returns the time of the store's clock at the start of the transaction.
 func (tx *Tx) Now() time.Time { return tx.now }
 
-// Exec runs a statement and returns how many rows it changed.
+// Exec runs a statement and returns the number of changed rows.
 func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	return tx.conn.Exec(query, args...)
 }
 
-// Emit adds messages that are published after the transaction has committed,
-// at least once each, and never if it fails.
+// Emit adds messages that are published at least once after the transaction has
+// committed, and never if it fails.
 func (tx *Tx) Emit(topic string, payloads [][]byte) {
 	if len(payloads) > 0 {
-		tx.bell.messages = append(tx.bell.messages, message{topic, payloads})
+		tx.outbox.messages = append(tx.outbox.messages, message{topic, payloads})
 	}
 }
 
-// Millis is how the store keeps times: milliseconds since 1970, 0 for none.
+// Millis returns a time as the store keeps it: milliseconds since 1970, 0 for the zero
+// time.
 func Millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -201,5 +202,5 @@ func Time(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// NoRow says whether err is the absence of a row.
+// NoRow reports whether err means that there is no such row.
 func NoRow(err error) bool { return errors.Is(err, courant.NotFound) }

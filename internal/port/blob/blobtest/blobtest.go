@@ -1,4 +1,4 @@
-// Package blobtest says what a driver of blobs must do.
+// Package blobtest defines what a blob.Driver must do.
 package blobtest
 
 import (
@@ -16,23 +16,23 @@ import (
 	"github.com/courant-platform/courant/internal/port/blob"
 )
 
-// Run is the suite. driver gives a fresh and empty one.
+// Run runs the suite. driver returns a new, empty driver.
 func Run(t *testing.T, driver func(t *testing.T) blob.Driver) {
 	for _, c := range []struct {
 		name string
 		test func(*testing.T, blob.Bucket)
 	}{
-		{"what was put is read back whole, empty files too", readBack},
-		{"the newest of two files under one key is read", newest},
-		{"an open file does not change when its key is put again", openIsStable},
+		{"a file is read back as it was written, even if empty", readBack},
+		{"a second Put replaces the file", newest},
+		{"an open file does not change when its key is written again", openIsStable},
 		{"a part of a file can be read", part},
-		{"a key that is not there is NotFound", missing},
+		{"a key that does not exist is NotFound", missing},
 		{"deleting twice is no error", deleteTwice},
-		{"listing shows every file under a prefix and no other", list},
-		{"keys that we did not make are refused", keys},
-		{"a damaged or deleted file of the cache is NotFound", cached},
-		{"bodies of the cache are kept apart, however many come at once", manyCached},
-		{"many write and read at once", concurrent},
+		{"List visits exactly the files with the prefix", list},
+		{"invalid keys are refused", keys},
+		{"a damaged or deleted cached file is NotFound", cached},
+		{"concurrently cached bodies do not mix", manyCached},
+		{"concurrent writers and readers never see a torn file", concurrent},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := blob.Bucket{Driver: driver(t)}
@@ -184,11 +184,11 @@ func cached(t *testing.T, b blob.Bucket) {
 	}
 	held := 0
 	if err := b.List(t.Context(), "body/", func(blob.Info) error { held++; return nil }); err != nil || held > 1 {
-		t.Errorf("%d files are left: %v", held, err)
+		t.Errorf("%d files are left, want at most 1: %v", held, err)
 	}
 }
 
-// manyCached puts many bodies at once, small and large, and reads each again.
+// manyCached writes many small and large bodies concurrently and reads each back.
 func manyCached(t *testing.T, b blob.Bucket) {
 	var all sync.WaitGroup
 	for i := range 8 {
@@ -232,7 +232,7 @@ func concurrent(t *testing.T, b blob.Bucket) {
 				}
 				got, err := b.Get(t.Context(), key)
 				if err != nil || len(got) != 1000 || bytes.Count(got, got[:1]) != 1000 {
-					t.Errorf("a torn file: %d bytes, %v", len(got), err)
+					t.Errorf("torn file: %d bytes, %v", len(got), err)
 				}
 			}
 		})

@@ -1,6 +1,6 @@
-// Package folder keeps blobs as files of a folder. A file is written beside its
-// place, synced and renamed, and its folder is synced, so that a power cut
-// leaves the whole file or none.
+// Package folder stores blobs as files in a folder. A file is written under a temporary
+// name, synced and renamed, and its folder is synced, so that a power cut leaves the
+// whole file or none.
 package folder
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/courant-platform/courant/internal/port/blob"
 )
 
-// Folder is the driver. Full, if set, is what an error for lack of room wraps.
+// Folder is the driver. Full, if set, is wrapped by the error of a write to a full disk.
 type Folder struct {
 	Dir  string
 	Full error
@@ -28,7 +28,7 @@ type Folder struct {
 
 const temporary = ".part-"
 
-// Open makes the folder and removes what an interrupted write left.
+// Open creates the folder and removes the temporary files of interrupted writes.
 func Open(f Folder) (*Folder, error) {
 	if err := os.MkdirAll(f.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("blob folder: %w", err)
@@ -43,7 +43,7 @@ func Open(f Folder) (*Folder, error) {
 
 func (f *Folder) path(key string) string { return filepath.Join(f.Dir, filepath.FromSlash(key)) }
 
-// Put writes the file, durably if wanted.
+// Put writes the file, and syncs it if durable.
 func (f *Folder) Put(_ context.Context, key string, body io.Reader, durable bool) error {
 	path := f.path(key)
 	if err := f.write(path, body, durable); err != nil {
@@ -69,13 +69,13 @@ func (f *Folder) write(path string, body io.Reader, durable bool) error {
 		err = f.rename(t.Name(), path, durable)
 	}
 	if err != nil {
-		os.Remove(t.Name()) // what remains of it goes at the next start
+		os.Remove(t.Name()) // if this fails, the next Open removes it
 	}
 	return err
 }
 
-// rename moves the file to its place, whose folder may not be there yet, or be
-// taken away by a Delete of its last file meanwhile.
+// rename moves the file to its place. The target's folder may not exist yet, or a
+// concurrent Delete of its last file may remove it.
 func (f *Folder) rename(from, to string, durable bool) error {
 	dir := filepath.Dir(to)
 	err := os.Rename(from, to)
@@ -90,7 +90,7 @@ func (f *Folder) rename(from, to string, durable bool) error {
 	return err
 }
 
-// syncAbove makes a new folder durable in those that hold it.
+// syncAbove syncs the parents of a new folder, so that the folder itself is durable.
 func (f *Folder) syncAbove(dir string) error {
 	for d := filepath.Dir(dir); len(d) >= len(f.Dir); d = filepath.Dir(d) {
 		if err := f.sync(d); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -108,7 +108,7 @@ func (f *Folder) sync(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Open opens the file, or the stretch of a pack.
+// Open opens a file, or a range of a pack.
 func (f *Folder) Open(_ context.Context, key string) (blob.File, error) {
 	if pack := blob.Holder(key); pack != key {
 		return f.openPacked(key, pack, key[len(pack)+1:])
@@ -145,8 +145,8 @@ type file struct {
 
 func (f *file) Info() blob.Info { return f.info }
 
-// Delete removes the file, and its folder when that is empty now. A stretch of a pack
-// goes with the pack.
+// Delete removes the file, and its folder if that is empty then. A range of a pack is
+// only removed together with the pack.
 func (f *Folder) Delete(_ context.Context, key string) error {
 	if blob.Holder(key) != key {
 		return nil
@@ -156,12 +156,12 @@ func (f *Folder) Delete(_ context.Context, key string) error {
 		return err
 	}
 	if dir := filepath.Dir(path); dir != filepath.Clean(f.Dir) {
-		os.Remove(dir) // fails, and rightly, where others are in it
+		os.Remove(dir) // fails if the folder is not empty
 	}
 	return nil
 }
 
-// List walks the folder of the prefix.
+// List walks the folder of prefix.
 func (f *Folder) List(_ context.Context, prefix string, visit func(blob.Info) error) error {
 	root := f.path(prefix[:strings.LastIndexByte(prefix, '/')+1])
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -187,7 +187,7 @@ func (f *Folder) List(_ context.Context, prefix string, visit func(blob.Info) er
 	})
 }
 
-// Close ends the pack.
+// Close closes the current pack.
 func (f *Folder) Close() error {
 	f.pack.mu.Lock()
 	defer f.pack.mu.Unlock()

@@ -22,7 +22,7 @@ func open(t *testing.T, dir string) *folder.Folder {
 	return f
 }
 
-func TestWhatAnInterruptedWriteLeftIsRemovedAtTheNextStart(t *testing.T) {
+func TestTemporaryFilesAreRemovedAtTheNextStart(t *testing.T) {
 	dir := t.TempDir()
 	part := filepath.Join(dir, ".part-123")
 	if err := os.WriteFile(part, []byte("half"), 0o600); err != nil {
@@ -30,6 +30,6 @@ func TestWhatAnInterruptedWriteLeftIsRemovedAtTheNextStart(t *testing.T) {
 	}
 	open(t, dir)
 	if _, err := os.Stat(part); !os.IsNotExist(err) {
-		t.Errorf("it is still there: %v", err)
+		t.Errorf("the file still exists: %v", err)
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/courant-platform/courant/internal/port/blob"
 )
 
-// pack is the file to which this process appends small bodies. Making a file costs
-// more than downloading what is in it.
+// pack is the file to which this process appends small bodies. Creating a file for each
+// would cost more than downloading it.
 type pack struct {
 	// mu guards the fields below, and is held while a body is written.
 	mu   sync.Mutex
@@ -28,9 +28,9 @@ type pack struct {
 	size int64
 }
 
-const mostPack = 64 << 20
+const mostPack = 64 << 20 // bytes in one pack
 
-// Append writes body to the pack of a folder and returns the key of that stretch.
+// Append appends body to the current pack of a folder and returns the key of that range.
 func (f *Folder) Append(dir string, body []byte) (key string, err error) {
 	p := f.pack
 	p.mu.Lock()
@@ -42,14 +42,14 @@ func (f *Folder) Append(dir string, body []byte) (key string, err error) {
 	}
 	n, err := p.file.WriteAt(body, p.size)
 	if err != nil {
-		return "", f.full(errors.Join(err, p.end())) // the next one begins elsewhere
+		return "", f.full(errors.Join(err, p.end())) // the next body begins a new pack
 	}
 	key = blob.InPack(p.key, p.size, int64(n))
 	p.size += int64(n)
 	return key, nil
 }
 
-// begin opens a new pack, whose folder may not be there yet.
+// begin opens a new pack, whose folder may not exist yet.
 func (p *pack) begin(f *Folder, dir string) error {
 	if err := p.end(); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (p *pack) end() error {
 	return err
 }
 
-// full gives an error for lack of room its kind.
+// full marks an error of a full disk with f.Full and courant.Busy.
 func (f *Folder) full(err error) error {
 	if errors.Is(err, syscall.ENOSPC) && f.Full != nil {
 		return errors.Join(f.Full, courant.Busy, err)
@@ -87,9 +87,9 @@ func (f *Folder) full(err error) error {
 	return err
 }
 
-// openPacked opens a stretch of a pack.
-func (f *Folder) openPacked(key, pack, stretch string) (blob.File, error) {
-	offset, size, err := parseStretch(stretch)
+// openPacked opens a range of a pack, written as in blob.InPack.
+func (f *Folder) openPacked(key, pack, text string) (blob.File, error) {
+	offset, size, err := parseRange(text)
 	if err != nil {
 		return nil, courant.Errorf(courant.NotFound, "no such file")
 	}
@@ -103,20 +103,20 @@ func (f *Folder) openPacked(key, pack, stretch string) (blob.File, error) {
 	return packed{io.NewSectionReader(o, offset, size), o, blob.Info{Key: key, Size: size, Time: o.info.Time}}, nil
 }
 
-func parseStretch(stretch string) (offset, size int64, err error) {
-	from, rest, _ := strings.Cut(stretch, "-")
+func parseRange(text string) (offset, size int64, err error) {
+	from, rest, _ := strings.Cut(text, "-")
 	length, _, _ := strings.Cut(rest, "-")
 	offset, err = strconv.ParseInt(from, 10, 64)
 	if err == nil {
 		size, err = strconv.ParseInt(length, 10, 64)
 	}
 	if err == nil && (offset < 0 || size < 0 || offset > mostPack || size > mostPack) {
-		err = fmt.Errorf("pack range %q: offset and size must be between 0 and %d", stretch, mostPack)
+		err = fmt.Errorf("pack range %q: offset and size must be between 0 and %d", text, mostPack)
 	}
 	return offset, size, err
 }
 
-// packed is a stretch of an open pack.
+// packed is a range of an open pack.
 type packed struct {
 	*io.SectionReader
 	file blob.File

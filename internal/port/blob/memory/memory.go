@@ -1,4 +1,4 @@
-// Package memory keeps blobs in memory, for tests.
+// Package memory stores blobs in memory, for tests.
 package memory
 
 import (
@@ -29,7 +29,7 @@ func (e entry) info(key string) blob.Info {
 	return blob.Info{Key: key, Size: int64(len(e.body)), Time: e.time}
 }
 
-// Put keeps a copy.
+// Put stores a copy of body.
 func (m *Memory) Put(_ context.Context, key string, body io.Reader, _ bool) error {
 	copied, err := io.ReadAll(body)
 	if err != nil {
@@ -44,7 +44,7 @@ func (m *Memory) Put(_ context.Context, key string, body io.Reader, _ bool) erro
 	return nil
 }
 
-// Open reads what is there now; a later Put does not change it.
+// Open opens the current file; a later Put does not change it.
 func (m *Memory) Open(_ context.Context, key string) (blob.File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -63,7 +63,7 @@ type file struct {
 func (f file) Info() blob.Info { return f.info }
 func (f file) Close() error    { return nil }
 
-// Delete forgets the file.
+// Delete removes the file.
 func (m *Memory) Delete(_ context.Context, key string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,7 +71,7 @@ func (m *Memory) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// List visits a snapshot, so that f may change what is kept.
+// List visits a snapshot, so that f may write and delete files.
 func (m *Memory) List(_ context.Context, prefix string, f func(blob.Info) error) error {
 	m.mu.Lock()
 	var found []blob.Info
@@ -89,5 +89,5 @@ func (m *Memory) List(_ context.Context, prefix string, f func(blob.Info) error)
 	return nil
 }
 
-// Close has nothing to end.
+// Close does nothing.
 func (m *Memory) Close() error { return nil }

@@ -1,6 +1,6 @@
-// Package faultstore is the store's saboteur: from a seed it fails transactions
-// before they commit, and after, when the caller cannot know; and it can end
-// the process that uses it between any two of its steps.
+// Package faultstore is the fault injector of the store: from a seed it makes
+// transactions fail, some before and some after they have committed, which the caller
+// cannot tell apart; and it can crash the process at any transaction.
 package faultstore
 
 import (
@@ -13,14 +13,14 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// Driver sabotages another one. Rates are from 0 to 1.
+// Driver injects faults into another driver. Rates are from 0 to 1.
 type Driver struct {
 	store.Driver
 	Seed   uint64
-	Before float64 // transactions that fail and leave nothing
-	After  float64 // transactions that commit and yet report an error
-	Crash  float64 // transactions at which the process ends: OnCrash is called once
-	// OnCrash is told that the process must end; from then on every call fails.
+	Before float64 // of transactions that fail and are rolled back
+	After  float64 // of transactions that commit but report an error
+	Crash  float64 // of transactions that crash the process, before or after the commit
+	// OnCrash is called once when the process must end; from then on every call fails.
 	OnCrash func()
 
 	// mu guards rand, dead and blind.
@@ -30,13 +30,13 @@ type Driver struct {
 	blind bool
 }
 
-// Error is what sabotage looks like to its victim.
+// Error returns the error of an injected fault, of kind courant.Busy.
 func Error() error { return courant.Errorf(courant.Busy, "sabotaged transaction") }
 
 type plan int
 
 const (
-	spare plan = iota
+	noFault plan = iota
 	failBefore
 	failAfter
 	crashBefore
@@ -64,27 +64,27 @@ func (d *Driver) draw() plan {
 		}
 		return crashAfter
 	}
-	return spare
+	return noFault
 }
 
-// Kill ends the process that uses the driver: every later call fails.
+// Kill acts as if the process had crashed: every later call fails.
 func (d *Driver) Kill() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.dead = true
 }
 
-// Dead says whether the process has ended.
+// Dead reports whether the process has crashed.
 func (d *Driver) Dead() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.dead
 }
 
-// Write commits, or not, as the seed wants.
+// Write commits or fails, as drawn from the seed.
 func (d *Driver) Write(ctx context.Context, soon bool, f func(store.Conn) error) error {
 	p := d.draw()
-	if p == spare {
+	if p == noFault {
 		return d.Driver.Write(ctx, soon, f)
 	}
 	if p == failAfter || p == crashAfter {
@@ -98,14 +98,14 @@ func (d *Driver) Write(ctx context.Context, soon bool, f func(store.Conn) error)
 	return Error()
 }
 
-// Blind has all reads fail, or no longer.
+// Blind makes all reads fail, or stops that.
 func (d *Driver) Blind(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.blind = on
 }
 
-// Read fails while the driver is blind, and once the process has ended.
+// Read fails while the driver is blind, and once the process has crashed.
 func (d *Driver) Read(ctx context.Context, f func(store.Conn) error) error {
 	d.mu.Lock()
 	fails := d.dead || d.blind
@@ -116,7 +116,7 @@ func (d *Driver) Read(ctx context.Context, f func(store.Conn) error) error {
 	return d.Driver.Read(ctx, f)
 }
 
-// Now fails once the process has ended.
+// Now fails once the process has crashed.
 func (d *Driver) Now(ctx context.Context) (time.Time, error) {
 	if d.Dead() {
 		return time.Time{}, Error()
@@ -124,5 +124,5 @@ func (d *Driver) Now(ctx context.Context) (time.Time, error) {
 	return d.Driver.Now(ctx)
 }
 
-// Close leaves the sabotaged driver open for the next process.
+// Close leaves the wrapped driver open for the next process.
 func (d *Driver) Close() error { return nil }

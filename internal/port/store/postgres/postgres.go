@@ -1,5 +1,5 @@
-// Package postgres is the driver of the store for many processes on many
-// machines: PostgreSQL 13 or later, or what speaks its protocol.
+// Package postgres is the driver of the store for many processes on many machines:
+// PostgreSQL 13 or later, or a compatible database.
 package postgres
 
 import (
@@ -22,8 +22,8 @@ import (
 
 // Config says where the database is.
 type Config struct {
-	URL   string // postgres://… or key=value
-	Conns int    // 16 unless set
+	URL   string // postgres://… or key=value pairs
+	Conns int    // most connections; 16 unless set
 }
 
 // DB is a pool of connections.
@@ -33,7 +33,8 @@ func dialect() store.Dialect {
 	return store.Dialect{Name: goose.DialectPostgres, Lock: "FOR UPDATE", Skip: "FOR UPDATE SKIP LOCKED"}
 }
 
-// Open connects and brings the tables up to date, one process at a time.
+// Open connects and applies the missing migrations, one process at a time. A wrong URL
+// is courant.Invalid.
 func Open(ctx context.Context, c Config) (*DB, error) {
 	pc, err := pgxpool.ParseConfig(c.URL)
 	if err != nil {
@@ -68,7 +69,7 @@ func (db *DB) Read(ctx context.Context, f func(store.Conn) error) error {
 	return db.try(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
 }
 
-// Write runs f in a transaction of its own, again after a conflict.
+// Write runs f in a transaction, up to five times if it conflicts with others.
 func (db *DB) Write(ctx context.Context, _ bool, f func(store.Conn) error) error {
 	return db.try(ctx, pgx.TxOptions{}, f)
 }
@@ -84,13 +85,13 @@ func (db *DB) try(ctx context.Context, o pgx.TxOptions, f func(store.Conn) error
 	}
 }
 
-// conflict says that the same transaction may succeed at once.
+// conflict reports whether the transaction may succeed if it is run again at once.
 func conflict(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01")
 }
 
-// kind gives PostgreSQL's codes our kinds.
+// kind maps PostgreSQL's error codes to our kinds of error.
 func kind(err error) error {
 	var e *pgconn.PgError
 	switch {
@@ -106,16 +107,16 @@ func kind(err error) error {
 	return err
 }
 
-// Now is the server's clock.
+// Now returns the time of the server's clock.
 func (db *DB) Now(ctx context.Context) (now time.Time, err error) {
 	err = db.pool.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now)
 	return now, kind(err)
 }
 
-// Exclusive is false: any number of processes share the database.
+// Exclusive returns false: any number of processes share the database.
 func (db *DB) Exclusive() bool { return false }
 
-// Prepare checks a statement.
+// Prepare checks a statement without running it.
 func (db *DB) Prepare(ctx context.Context, query string) error {
 	return db.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
 		_, err := c.Conn().Prepare(ctx, "", dialect().Text(query))

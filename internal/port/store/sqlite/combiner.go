@@ -8,13 +8,13 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// combiner lets many goroutines share few connections: those that wait for one
-// form a batch, which runs together. It has no goroutine of its own: one of the
-// batch leads it, and hands the connection to the first of those that have
-// gathered meanwhile.
+// combiner lets many goroutines share few connections: jobs that wait for a connection
+// form a batch, which runs together. It starts no goroutine: the caller of the batch's
+// first job runs the batch, and then hands the connection to the first job of the next
+// batch.
 type combiner struct {
-	run  func(s *statements, batch []*job) (done int) // the others come again, first
-	most int                                          // in one batch
+	run  func(s *statements, batch []*job) (done int) // jobs from done on run in the next batch
+	most int                                          // jobs in one batch
 
 	// mu guards idle and queue.
 	mu    sync.Mutex
@@ -24,23 +24,24 @@ type combiner struct {
 
 // job is one call.
 type job struct {
-	ctx   context.Context // carries values alone: its end must not interrupt what others share
+	ctx   context.Context // without cancellation, which would interrupt the whole batch
 	f     func(store.Conn) error
 	write bool
-	soon  bool // ahead of those that wait
+	soon  bool // goes ahead of waiting jobs
 	err   error
 	panic any
 	wake  chan turn
 }
 
-// turn wakes a job: it is done, or, with a connection, it leads its batch.
+// turn wakes a job: without a connection the job is done, with one its goroutine runs
+// the batch.
 type turn struct {
 	conn  *statements
 	batch []*job
 }
 
-// do runs a job as a part of a batch that begins after do was called, and returns
-// when the batch has ended.
+// do runs a job in a batch that begins after the call, and returns when the batch has
+// ended. It panics if the job's function panics.
 func (c *combiner) do(ctx context.Context, j *job) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -67,7 +68,7 @@ func (c *combiner) do(ctx context.Context, j *job) error {
 	return j.result()
 }
 
-// lead runs a batch, of which the caller's own job is the first.
+// lead runs a batch whose first job is the caller's.
 func (c *combiner) lead(s *statements, batch []*job) {
 	done := c.run(s, batch)
 	c.mu.Lock()
@@ -85,7 +86,7 @@ func (c *combiner) lead(s *statements, batch []*job) {
 	}
 }
 
-// call runs the function and keeps its panic for the goroutine that asked.
+// call runs the function and keeps its panic for the goroutine that called do.
 func (j *job) call(s *statements) {
 	defer func() { j.panic = recover() }()
 	j.err = kind(j.f(&conn{j.ctx, s}))

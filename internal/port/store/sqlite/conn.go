@@ -11,7 +11,7 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// statements is the writing connection with its prepared statements.
+// statements is a connection with its prepared statements.
 type statements struct {
 	conn *sql.Conn
 	kept map[string]*sql.Stmt
@@ -75,5 +75,5 @@ func (w *conn) Query(query string, args ...any) (store.Rows, error) {
 	return stmt.QueryContext(w.ctx, args...)
 }
 
-// fullDisk tells an input/output error for lack of room from others.
+// fullDisk reports whether an I/O error is due to a full disk.
 func fullDisk(e *sqlite.Error) bool { return errors.Is(e, syscall.ENOSPC) }

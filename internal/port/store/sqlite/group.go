@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// groupSize and groupTime bound what shares a commit: nobody waits for long.
+// groupSize and groupTime limit how many transactions share a commit, so that none waits
+// for long.
 const (
 	groupSize = 100
 	groupTime = 5 * time.Millisecond
 )
 
-// commit runs transactions one after the other and commits them together: while
-// one group syncs, the next one gathers. Each transaction has a savepoint of its
-// own, so that one's failure is its own.
+// commit runs transactions one after the other and commits them together; while one group
+// syncs, the next one gathers. Each transaction has its own savepoint, so that its failure
+// does not affect the others.
 func commit(s *statements, batch []*job) int {
 	done, err := group(s, batch)
 	if err != nil {
@@ -25,7 +26,8 @@ func commit(s *statements, batch []*job) int {
 	return done
 }
 
-// group's error is everybody's who was in it.
+// group runs transactions until groupTime and commits them. Its error applies to all
+// done transactions.
 func group(s *statements, batch []*job) (done int, err error) {
 	ctx := batch[0].ctx
 	start := time.Now()
@@ -39,14 +41,14 @@ func group(s *statements, batch []*job) (done int, err error) {
 		}
 	}
 	if err := s.exec(ctx, "COMMIT"); err != nil {
-		s.exec(ctx, "ROLLBACK") // fails where SQLite has rolled back itself
+		s.exec(ctx, "ROLLBACK") // fails if SQLite has already rolled back
 		return done, kind(err)
 	}
 	return done, nil
 }
 
-// part runs one job inside the group's transaction. Its own failure is undone
-// and is its own; an error here ends the whole group.
+// part runs one job inside the group's transaction. If the job fails, its changes are
+// rolled back and its error goes to its caller; an error of part ends the whole group.
 func part(s *statements, j *job) error {
 	if !j.write {
 		j.call(s)
@@ -60,15 +62,14 @@ func part(s *statements, j *job) error {
 		return kind(s.exec(j.ctx, "RELEASE part"))
 	}
 	if err := s.exec(j.ctx, "ROLLBACK TO part"); err != nil {
-		// a full disk ends the transaction as a whole
+		// a full disk makes SQLite roll back the whole transaction
 		return fmt.Errorf("roll back to savepoint: %w", kind(errors.Join(j.err, err)))
 	}
 	return kind(s.exec(j.ctx, "RELEASE part"))
 }
 
-// snapshot runs reads one after the other over one state of the database. After
-// each commit a connection's next snapshot costs it its page cache: those who
-// wait for a connection share one.
+// snapshot runs reads one after the other over one state of the database. After a commit
+// a connection's next snapshot discards its page cache, so waiting reads share a snapshot.
 func snapshot(s *statements, batch []*job) int {
 	ctx := batch[0].ctx
 	if err := s.exec(ctx, "BEGIN"); err != nil {

@@ -1,6 +1,6 @@
-// Package sqlite is the default driver of the store: one file in the data
-// folder, opened by one process, in pure Go. Small transactions of many
-// goroutines are committed as groups, with one sync a group.
+// Package sqlite is the default driver of the store: one file in the data folder, opened
+// by one process, in pure Go. Small transactions of many goroutines are committed in
+// groups, with one sync per group.
 package sqlite
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// Config says where the database lies and how it is kept.
+// Config says where the database is and how it is opened.
 type Config struct {
-	Path    string // of the file; "" keeps it in memory, gone with Close
-	Readers int    // connections that read; 2 unless set
+	Path    string // of the file; "" for a database in memory, lost at Close
+	Readers int    // connections for reading; at least 2
 	NoSync  bool   // for tests: a power cut may lose the last transactions
 }
 
@@ -30,7 +30,7 @@ type DB struct {
 	pools []*sql.DB
 	kept  []*statements
 	write combiner
-	read  combiner // not used in memory: there the one connection does both
+	read  combiner // unused in memory, where one connection does both
 	file  bool
 }
 
@@ -38,7 +38,8 @@ func dialect() store.Dialect {
 	return store.Dialect{Name: "sqlite3", Clustered: "WITHOUT ROWID", Rowid: "INTEGER"}
 }
 
-// Open opens the file, makes it if there is none, and brings it up to date.
+// Open opens the file, creates it if it does not exist, and applies the missing
+// migrations.
 func Open(ctx context.Context, c Config) (*DB, error) {
 	write, err := open(c, "immediate", 1)
 	if err != nil {
@@ -61,7 +62,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	return db, db.take(ctx, read, &db.read, readers)
 }
 
-// take gives a combiner its connections.
+// take takes n connections from the pool for a combiner.
 func (db *DB) take(ctx context.Context, pool *sql.DB, c *combiner, n int) error {
 	for range n {
 		conn, err := pool.Conn(ctx)
@@ -78,7 +79,7 @@ func open(c Config, lock string, conns int) (*sql.DB, error) {
 	q := url.Values{"_txlock": {lock}}
 	sync, cache := "FULL", "32000"
 	if lock == "deferred" {
-		cache = "8000" // readers lose theirs at each commit
+		cache = "8000" // readers lose their cache at each commit
 	}
 	if c.NoSync {
 		sync = "OFF"
@@ -115,18 +116,18 @@ func (db *DB) Read(ctx context.Context, f func(store.Conn) error) error {
 	return db.read.do(ctx, &job{f: f})
 }
 
-// Write runs f and commits it together with others.
+// Write runs f and commits it, possibly together with others.
 func (db *DB) Write(ctx context.Context, soon bool, f func(store.Conn) error) error {
 	return db.write.do(ctx, &job{f: f, write: true, soon: soon})
 }
 
-// Now is this machine's clock: no other machine has the file.
+// Now returns the time of this machine's clock: no other machine uses the file.
 func (db *DB) Now(context.Context) (time.Time, error) { return time.Now(), nil }
 
-// Exclusive is true: the folder's lock keeps others out.
+// Exclusive returns true: the lock of the data folder keeps other processes out.
 func (db *DB) Exclusive() bool { return true }
 
-// Prepare checks a statement.
+// Prepare checks a statement without running it.
 func (db *DB) Prepare(ctx context.Context, query string) error {
 	return db.write.do(ctx, &job{f: func(c store.Conn) error {
 		_, err := c.(*conn).s.prepare(ctx, query)
@@ -134,8 +135,8 @@ func (db *DB) Prepare(ctx context.Context, query string) error {
 	}})
 }
 
-// Close ends the readers, then the writer, which folds the journal in. Nobody
-// uses the database any more.
+// Close closes the readers, then the writer, which checkpoints the WAL. No call may be
+// running.
 func (db *DB) Close() error {
 	var errs []error
 	for _, s := range db.kept {
@@ -147,7 +148,7 @@ func (db *DB) Close() error {
 	return errors.Join(errs...)
 }
 
-// kind gives SQLite's codes our kinds.
+// kind maps SQLite's error codes to our kinds of error.
 func kind(err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {

@@ -48,7 +48,7 @@ func TestADatabaseNewerThanTheProgramIsRefused(t *testing.T) {
 	}
 }
 
-func TestADatabaseOfBeforeTheTablesWereFrozenIsRefusedWithOneSentence(t *testing.T) {
+func TestADatabaseFromBefore02IsRefusedWithOneLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "courant.db")
 	if err := database(t, path).Close(); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"github.com/courant-platform/courant/internal/port/store/sqlite"
 )
 
-// Faulty is a fresh store in memory whose driver fails as the test tells it to.
+// Faulty returns a new store in memory and its fault injector.
 func Faulty(t testing.TB) (*store.Store, *faultstore.Driver) {
 	d, err := sqlite.Open(t.Context(), sqlite.Config{})
 	faulty := &faultstore.Driver{Driver: d}

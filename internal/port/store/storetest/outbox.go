@@ -18,7 +18,7 @@ type heard struct {
 	// mu guards facts and fail.
 	mu    sync.Mutex
 	facts map[string]int
-	fail  int // so many calls fail first
+	fail  int // the first calls that fail
 	more  chan struct{}
 }
 
@@ -27,7 +27,7 @@ func (h *heard) publish(_ context.Context, topic string, payloads [][]byte) erro
 	defer h.mu.Unlock()
 	if h.fail > 0 {
 		h.fail--
-		return errors.New("the bus is away")
+		return errors.New("bus unavailable")
 	}
 	if h.facts == nil {
 		h.facts = map[string]int{}
@@ -129,7 +129,7 @@ func orphans(t *testing.T, s *store.Store) {
 func leases(t *testing.T, s *store.Store) {
 	take := func(owner string, d time.Duration) (l store.Lease) {
 		must(t, s.Write(t.Context(), func(tx *store.Tx) (err error) {
-			l, err = tx.Take("part 1", owner, d)
+			l, err = tx.Take("partition 1", owner, d)
 			return err
 		}))
 		return l
@@ -143,21 +143,21 @@ func leases(t *testing.T, s *store.Store) {
 	}
 	first := take("a", time.Hour)
 	if first.Epoch == 0 || !holds(first) {
-		t.Fatalf("the first comer did not get it: %+v", first)
+		t.Fatalf("the first owner did not get the lease: %+v", first)
 	}
 	if l := take("b", time.Hour); l.Epoch != 0 {
-		t.Fatalf("two have it: %+v", l)
+		t.Fatalf("two owners have the lease: %+v", l)
 	}
 	if again := take("a", -time.Second); again.Epoch != first.Epoch {
 		t.Fatalf("renewing changed the epoch: %+v", again)
 	}
 	second := take("b", time.Hour)
 	if second.Epoch <= first.Epoch || !holds(second) || holds(first) {
-		t.Fatalf("successor %+v of %+v is not told apart", second, first)
+		t.Fatalf("%+v cannot be told from its successor %+v", first, second)
 	}
 	must(t, s.Release(t.Context(), "b"))
 	time.Sleep(2 * time.Millisecond) // the lease is free once its last millisecond, on the store's clock, has passed
 	if third := take("a", time.Hour); third.Epoch <= second.Epoch {
-		t.Fatalf("after a release: %+v", third)
+		t.Fatalf("not taken after a release: %+v", third)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Postgres starts a server of its own for the test and returns its address. It
-// skips where PostgreSQL is not installed, and fails there under CI.
+// Postgres starts a server for the test and returns its address. If PostgreSQL is not
+// installed, it skips the test, or fails it if CI is set.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
@@ -25,7 +25,7 @@ func Postgres(t testing.TB) string {
 		t.Skip("PostgreSQL is not installed; `make tools` installs it")
 	}
 	bin := filepath.Dir(found[0])
-	dir, err := os.MkdirTemp("", "courant-pg-") // a short path: sockets have at most 107 bytes
+	dir, err := os.MkdirTemp("", "courant-pg-") // a short path: that of a socket has at most 107 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func Postgres(t testing.TB) string {
 	return "host=" + dir + " user=postgres dbname=postgres sslmode=disable"
 }
 
-// owner gives the folder to a user who may run PostgreSQL, which root may not.
+// owner gives the folder to a user who may run PostgreSQL, because root may not.
 func owner(t testing.TB, dir string) *syscall.Credential {
 	if os.Getuid() != 0 {
 		return nil
@@ -63,7 +63,7 @@ func run(t testing.TB, as *syscall.Credential, name string, args ...string) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
-	// pg_ctl start leaves the server with our pipes: a file does not hold us up
+	// The server that pg_ctl starts inherits our output: with a pipe, Run would wait for it
 	out, err := os.CreateTemp("", "courant-pg-out-")
 	if err != nil {
 		t.Fatal(err)

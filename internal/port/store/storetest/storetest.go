@@ -1,5 +1,5 @@
-// Package storetest says what a driver of the store must do, and opens every
-// driver for the tests of those who use the store.
+// Package storetest defines what a store.Driver must do, and opens stores of every
+// driver for tests of packages that use the store.
 package storetest
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/courant-platform/courant/internal/port/store/sqlite"
 )
 
-// Each runs f over a fresh store of every driver.
+// Each runs f over a new store of every driver.
 func Each(t *testing.T, f func(t *testing.T, s *store.Store)) {
 	t.Run("sqlite in memory", func(t *testing.T) { f(t, Memory(t)) })
 	t.Run("sqlite in a file", func(t *testing.T) {
@@ -32,7 +32,7 @@ func Each(t *testing.T, f func(t *testing.T, s *store.Store)) {
 	})
 }
 
-// Memory is a fresh store in memory.
+// Memory returns a new store in memory.
 func Memory(t testing.TB) *store.Store {
 	d, err := sqlite.Open(t.Context(), sqlite.Config{})
 	return open(t, d, err)
@@ -55,7 +55,7 @@ func open(t testing.TB, d store.Driver, err error) *store.Store {
 	return s
 }
 
-// Run is the suite. open gives a fresh and empty driver.
+// Run runs the suite. driver returns a new, empty driver.
 func Run(t *testing.T, driver func(t *testing.T) store.Driver) {
 	for _, c := range []struct {
 		name string
@@ -63,17 +63,17 @@ func Run(t *testing.T, driver func(t *testing.T) store.Driver) {
 	}{
 		{"a transaction that fails leaves nothing", failedLeavesNothing},
 		{"a panic inside a transaction reaches its caller and leaves nothing", panicLeavesNothing},
-		{"one failed transaction does not harm those that run beside it", neighboursUnharmed},
-		{"what Write returned nil for is read by everyone", writtenIsRead},
-		{"a cancelled caller does not harm the others", cancelledCaller},
-		{"a row that is not there is NotFound", missingRow},
-		{"increments of many writers are all kept", increments},
-		{"a message of a committed transaction is published and forgotten", published},
+		{"a failed transaction does not affect concurrent ones", neighboursUnharmed},
+		{"a read sees every committed transaction", writtenIsRead},
+		{"a cancelled caller does not affect others", cancelledCaller},
+		{"a row that does not exist is NotFound", missingRow},
+		{"concurrent increments are all kept", increments},
+		{"a message of a committed transaction is published and then deleted", published},
 		{"a message of a failed transaction is never published", neverPublished},
 		{"a message whose publishing failed is published later", publishedLater},
 		{"messages left by a process that died are published", orphans},
-		{"a lease has one owner, and its epoch tells successors apart", leases},
-		{"a statement that is wrong is refused by Prepare", prepare},
+		{"a lease has one owner, and its epoch grows with each new owner", leases},
+		{"Prepare refuses a wrong statement", prepare},
 		{"the clock does not run backwards", clock},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open(t, driver(t), nil)) })
@@ -135,7 +135,7 @@ func panicLeavesNothing(t *testing.T, s *store.Store) {
 	}()
 	must(t, s.Write(t.Context(), insert("b")))
 	if n := number(t, s, countHost); n != 1 {
-		t.Errorf("%d rows, want the second alone", n)
+		t.Errorf("%d rows, want only the second", n)
 	}
 }
 
@@ -160,7 +160,7 @@ func neighboursUnharmed(t *testing.T, s *store.Store) {
 	}
 	all.Wait()
 	if n := number(t, s, countHost); n != 66 {
-		t.Errorf("%d rows, want those of the 66 that succeeded", n)
+		t.Errorf("%d rows, want 66", n)
 	}
 }
 
@@ -177,11 +177,11 @@ func cancelledCaller(t *testing.T, s *store.Store) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := s.Write(ctx, insert("a")); err == nil {
-		t.Error("a cancelled caller wrote")
+		t.Error("Write succeeded with a cancelled context")
 	}
 	must(t, s.Write(t.Context(), insert("b")))
 	if n := number(t, s, countHost); n != 1 {
-		t.Errorf("%d rows", n)
+		t.Errorf("%d rows, want 1", n)
 	}
 }
 
@@ -218,7 +218,7 @@ func increments(t *testing.T, s *store.Store) {
 
 func prepare(t *testing.T, s *store.Store) {
 	if s.Prepare(t.Context(), "SELECT nothing FROM nowhere") == nil {
-		t.Error("a wrong statement passed")
+		t.Error("a wrong statement was accepted")
 	}
 	must(t, s.Prepare(t.Context(), countHost))
 }
