@@ -13,8 +13,8 @@ type statement struct{ at, name, text string }
 
 var (
 	isSQL = regexp.MustCompile(`^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\s`)
-	// whole is what a literal outside sql.go must not look like.
-	whole = regexp.MustCompile(`^\s*(SELECT\s.*\sFROM\s|INSERT INTO\s|UPDATE\s\w+\sSET\s|DELETE FROM\s)`)
+	// wholeSQL matches literals that are not allowed outside sql.go.
+	wholeSQL = regexp.MustCompile(`^\s*(SELECT\s.*\sFROM\s|INSERT INTO\s|UPDATE\s\w+\sSET\s|DELETE FROM\s)`)
 )
 
 // statements returns the statements of the sql.go files: constants, concatenated,
@@ -90,7 +90,7 @@ func strayed(f file) []string {
 		if !ok || lit.Kind != token.STRING {
 			return true
 		}
-		if text, err := strconv.Unquote(lit.Value); err == nil && whole.MatchString(text) {
+		if text, err := strconv.Unquote(lit.Value); err == nil && wholeSQL.MatchString(text) {
 			out = append(out, f.at(lit.Pos())+": SQL statement outside sql.go")
 		}
 		return true

@@ -111,4 +111,4 @@ func Until(limit time.Duration, f func() bool) bool {
 }
 
 // Pass lets real time pass, because the processes under test run in real time.
-func Pass(d time.Duration) { time.Sleep(d) } // see above
+func Pass(d time.Duration) { time.Sleep(d) } // real time, see above

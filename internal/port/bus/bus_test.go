@@ -64,7 +64,7 @@ func TestAFactDueSoonerOvertakesOneThatWaits(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if len(order) != 2 || order[0] != 1 || order[1] != 4 {
-			t.Errorf("got %v", order)
+			t.Errorf("got %v, want [1 4]", order)
 		}
 	}, handler)
 }
@@ -81,7 +81,7 @@ func TestRetriesComeAtLongerAndLongerIntervals(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if len(at) != 5 || len(b.Dead()) != 1 {
-			t.Fatalf("%d tries, %d dead letters", len(at), len(b.Dead()))
+			t.Fatalf("%d tries and %d dead letters, want 5 and 1", len(at), len(b.Dead()))
 		}
 		for i := range 4 {
 			gap, most := at[i+1].Sub(at[i]), time.Second<<i
@@ -102,7 +102,7 @@ func TestFactsBeyondTheLimitOfWaitingOnesAreDroppedAndCounted(t *testing.T) {
 		publish(t, b, make([]int, 15)...)
 		synctest.Wait()
 		if count["number.drawn parse retry"] != 10 || count["number.drawn parse dropped"] != 5 {
-			t.Errorf("got %v", count)
+			t.Errorf("got %v, want 10 retries and 5 dropped", count)
 		}
 	}, handler)
 }
@@ -127,7 +127,7 @@ func TestAfterTheGraceTheContextOfRunningHandlersEnds(t *testing.T) {
 		cancel()
 		running.Wait()
 		if ended.Sub(stopped) != 7*time.Second || time.Since(ended) != time.Minute {
-			t.Errorf("the context ended after %v, Run returned %v later", ended.Sub(stopped), time.Since(ended))
+			t.Errorf("the context ended after %v and Run returned %v later, want 7s and 1m0s", ended.Sub(stopped), time.Since(ended))
 		}
 	})
 }
@@ -161,7 +161,7 @@ func TestOnlyTheNewestDeadLettersAreKept(t *testing.T) {
 		synctest.Wait()
 		dead := b.Dead()
 		if len(dead) != 256 || string(dead[0].Payload) != "744" || string(dead[255].Payload) != "999" {
-			t.Errorf("%d are kept, from %s to %s", len(dead), dead[0].Payload, dead[len(dead)-1].Payload)
+			t.Errorf("%d dead letters from %s to %s, want 256 from 744 to 999", len(dead), dead[0].Payload, dead[len(dead)-1].Payload)
 		}
 	}, handler)
 }
@@ -178,12 +178,12 @@ func TestNamesAndSizesThatADriverCannotCarryAreRefused(t *testing.T) {
 			"group":   b.Run(t.Context(), numbers.Handle(name, 1, ignore)),
 		} {
 			if !errors.Is(err, courant.Invalid) {
-				t.Errorf("%s %q: %v", what, name, err)
+				t.Errorf("%s %q: %v, want courant.Invalid", what, name, err)
 			}
 		}
 	}
 	if err := b.Publish(t.Context(), "blob", [][]byte{make([]byte, 1<<20)}); !errors.Is(err, courant.Invalid) {
-		t.Errorf("a payload of a megabyte: %v", err)
+		t.Errorf("a payload of 1 MiB: %v, want courant.Invalid", err)
 	}
 }
 
@@ -224,7 +224,7 @@ func (s *brokenSubscription) Receive(ctx context.Context, most int) ([]bus.Messa
 	return messages, err
 }
 
-func TestAFailingDriverIsTriedAgain(t *testing.T) {
+func TestAFailingDriverIsRetried(t *testing.T) {
 	handler := numbers.Handle("parse", 1, func(context.Context, int) error {
 		t.Error("a message was handled although it was delivered ten times without a verdict")
 		return nil
@@ -239,7 +239,7 @@ func TestAFailingDriverIsTriedAgain(t *testing.T) {
 			t.Errorf("got %+v", b.Dead())
 		}
 		if n := strings.Count(log.String(), "level=WARN"); n != 6 {
-			t.Errorf("six failures were logged %d times", n)
+			t.Errorf("%d warnings in the log, want 6", n)
 		}
 	}, handler)
 }

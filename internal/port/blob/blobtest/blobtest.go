@@ -120,7 +120,7 @@ func deleteTwice(t *testing.T, b blob.Bucket) {
 		}
 	}
 	if _, err := b.Get(t.Context(), "a/b/c"); !blob.Missing(err) {
-		t.Errorf("still there: %v", err)
+		t.Errorf("deleted file: %v, want NotFound", err)
 	}
 	want(t, b, "a/b/d", "y")
 }
@@ -170,17 +170,17 @@ func cached(t *testing.T, b blob.Bucket) {
 	}
 	put(t, b, blob.Holder(key), "downl")
 	if _, err := b.GetCached(t.Context(), key); !blob.Missing(err) {
-		t.Errorf("cut off: %v", err)
+		t.Errorf("truncated file: %v, want NotFound", err)
 	}
 	put(t, b, blob.Holder(key), "downlaod")
 	if _, err := b.GetCached(t.Context(), key); !blob.Missing(err) {
-		t.Errorf("damaged: %v", err)
+		t.Errorf("damaged file: %v, want NotFound", err)
 	}
 	if err := b.Delete(t.Context(), blob.Holder(key)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.GetCached(t.Context(), key); !blob.Missing(err) {
-		t.Errorf("deleted: %v", err)
+		t.Errorf("deleted file: %v, want NotFound", err)
 	}
 	held := 0
 	if err := b.List(t.Context(), "body/", func(blob.Info) error { held++; return nil }); err != nil || held > 1 {

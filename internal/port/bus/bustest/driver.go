@@ -63,7 +63,7 @@ func comesAgain(t *testing.T, d bus.Driver) {
 	crashed.Ack(take(t, crashed, 3)[0])
 	crashed.Close()
 	if got := texts(take(t, other, 2)); len(got) != 2 {
-		t.Errorf("got %v", got)
+		t.Errorf("got %v, want 2 messages", got)
 	}
 }
 
@@ -128,7 +128,7 @@ func waitingEnds(t *testing.T, d bus.Driver) {
 	}()
 	cancel()
 	if err := receive(t, failed); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want context.Canceled", err)
 	}
 	send(t, d, "a")
 	take(t, s, 1)
@@ -147,16 +147,16 @@ func closedSaysSo(t *testing.T, d bus.Driver) {
 		}
 	}
 	if err := receive(t, failed); !errors.Is(err, bus.Closed) {
-		t.Errorf("receive: %v", err)
+		t.Errorf("receive: %v, want Closed", err)
 	}
 	s.Close()
 	if err := d.Publish(t.Context(), "letter.sent", [][]byte{{}}); !errors.Is(err, bus.Closed) {
-		t.Errorf("publish: %v", err)
+		t.Errorf("publish: %v, want Closed", err)
 	}
 	if _, err := d.Subscribe(t.Context(), "letter.sent", "parse"); !errors.Is(err, bus.Closed) {
-		t.Errorf("subscribe: %v", err)
+		t.Errorf("subscribe: %v, want Closed", err)
 	}
 	if _, err := d.Listen(t.Context(), "letter.sent"); !errors.Is(err, bus.Closed) {
-		t.Errorf("listen: %v", err)
+		t.Errorf("listen: %v, want Closed", err)
 	}
 }

@@ -77,7 +77,7 @@ func invalidParked(t *testing.T, d bus.Driver) {
 	publish(t, d, notes, note{})
 	Until(t, "it is a dead letter", func() bool { return len(b.Dead()) == 1 && seen.of("dead") == 1 })
 	if seen.of("retry") != 0 || b.Dead()[0].Reason != "no such source" {
-		t.Errorf("retried %d times, %+v", seen.of("retry"), b.Dead()[0])
+		t.Errorf("retried %d times, want 0; dead letter %+v", seen.of("retry"), b.Dead()[0])
 	}
 }
 
@@ -131,7 +131,7 @@ func stopLetsFinish(t *testing.T, d bus.Driver) {
 	close(finish)
 	receive(t, stopped)
 	if done.times() != 1 {
-		t.Errorf("handled %d times", done.times())
+		t.Errorf("handled %d times, want once", done.times())
 	}
 }
 

@@ -107,7 +107,7 @@ func TestAListenerLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-func TestWaitingMembersShareWhatComes(t *testing.T) {
+func TestWaitingMembersShareNewMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &membus.Driver{}
 		defer d.Close()
@@ -151,7 +151,7 @@ func TestItWorksOnFakeTime(t *testing.T) {
 		}
 		synctest.Wait()
 		if handled != 30*24 {
-			t.Errorf("handled %d", handled)
+			t.Errorf("handled %d facts, want %d", handled, 30*24)
 		}
 		cancel()
 		synctest.Wait()
@@ -179,7 +179,7 @@ func TestMemoryIsInProportionToWhatIsQueued(t *testing.T) {
 	}
 	empty := heap() - before
 	if full < 1<<20 || empty > 1<<20 {
-		t.Errorf("%d KB when full, %d KB when empty", full>>10, empty>>10)
+		t.Errorf("%d KiB when full, %d KiB when empty; want at least 1 MiB and at most 1 MiB", full>>10, empty>>10)
 	}
 	runtime.KeepAlive(payloads)
 	runtime.KeepAlive(d)

@@ -81,7 +81,7 @@ type Driver struct {
 	conn   *nats.Conn
 	js     jetstream.JetStream
 	done   chan struct{} // closed by Close
-	close  func() error  // works once
+	close  func() error  // shuts down at its first call
 
 	// mu guards known.
 	mu    sync.Mutex
@@ -107,7 +107,7 @@ func Open(ctx context.Context, config Config) (*Driver, error) {
 	}
 	if err := d.connect(); err != nil {
 		d.Close()
-		return nil, fmt.Errorf("connect to bus %s: %w", config.URL, err)
+		return nil, fmt.Errorf("connect to bus %s: %w", cmp.Or(config.URL, "in this process"), err)
 	}
 	return d, nil
 }
@@ -130,7 +130,7 @@ func (d *Driver) connect() error {
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) {
 			log.Info("bus reconnected")
-			d.forgetAll() // it may be another server
+			d.forgetAll() // it may be another server, without the streams
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("bus client error", "error", err) }),
 	}

@@ -152,7 +152,7 @@ func TestAWrongConfigIsRefused(t *testing.T) {
 				d.Close()
 			}
 			if !errors.Is(err, courant.Invalid) {
-				t.Errorf("got %v", err)
+				t.Errorf("got %v, want courant.Invalid", err)
 			}
 		})
 	}

@@ -64,7 +64,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	return errors.Join(dialect().Migrate(ctx, db, goose.WithSessionLocker(locker)), db.Close())
 }
 
-// Read runs f over one snapshot.
+// Read runs f over one snapshot, up to five times if it conflicts with others.
 func (db *DB) Read(ctx context.Context, f func(store.Conn) error) error {
 	return db.try(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
 }
@@ -131,7 +131,7 @@ func (db *DB) Close() error {
 }
 
 type conn struct {
-	ctx context.Context // of this transaction, which the value does not outlive
+	ctx context.Context // of the transaction; conn does not outlive it
 	tx  pgx.Tx
 }
 

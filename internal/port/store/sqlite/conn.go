@@ -49,9 +49,9 @@ func (s *statements) close() error {
 	return errors.Join(append(errs, s.conn.Close())...)
 }
 
-// conn is the connection for one transaction.
+// conn implements store.Conn for one transaction.
 type conn struct {
-	ctx context.Context // of this transaction, which the value does not outlive
+	ctx context.Context // of the transaction; conn does not outlive it
 	s   *statements
 }
 

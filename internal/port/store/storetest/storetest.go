@@ -114,10 +114,10 @@ func failedLeavesNothing(t *testing.T, s *store.Store) {
 		return errors.Join(insert("a")(tx), errMine)
 	})
 	if !errors.Is(err, errMine) {
-		t.Errorf("the caller got %v", err)
+		t.Errorf("Write returned %v, want %v", err, errMine)
 	}
 	if n := number(t, s, countHost); n != 0 {
-		t.Errorf("%d rows are left", n)
+		t.Errorf("%d rows, want none", n)
 	}
 }
 
@@ -148,7 +148,7 @@ func neighboursUnharmed(t *testing.T, s *store.Store) {
 				if i%3 == 0 {
 					return errMine
 				}
-				if i%3 == 1 { // breaks a constraint, which ends a transaction on PostgreSQL
+				if i%3 == 1 { // violates a constraint, which aborts the transaction on PostgreSQL
 					return insert(fmt.Sprint(i))(tx)
 				}
 				return err
@@ -233,6 +233,6 @@ func clock(t *testing.T, s *store.Store) {
 		last = now
 	}
 	if d := time.Since(last).Abs(); d > time.Minute {
-		t.Errorf("the clock is %v off", d)
+		t.Errorf("the clock is off by %v", d)
 	}
 }
