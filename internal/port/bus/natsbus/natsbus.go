@@ -20,6 +20,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/port/bus"
 )
 
@@ -107,7 +108,7 @@ func Open(ctx context.Context, config Config) (*Driver, error) {
 	}
 	if err := d.connect(); err != nil {
 		d.Close()
-		return nil, fmt.Errorf("connect to bus %s: %w", cmp.Or(config.URL, "in this process"), err)
+		return nil, fmt.Errorf("connect to bus %s: %w", cmp.Or(link.Redact(config.URL), "in this process"), err)
 	}
 	return d, nil
 }
