@@ -77,7 +77,7 @@ func Read(open func() (io.ReadCloser, error), opt Options) (Result, error) {
 	body, err := io.ReadAll(io.LimitReader(f, MaxFeed+1))
 	switch {
 	case len(body) > MaxFeed:
-		return none, courant.Errorf(courant.Invalid, "too_large: a feed of more than %d bytes", MaxFeed)
+		return none, courant.Errorf(courant.Invalid, "too_large: the feed is larger than %d bytes", MaxFeed)
 	case err != nil && len(body) == 0:
 		return none, err
 	case kind == "opml":
@@ -91,7 +91,7 @@ func Read(open func() (io.ReadCloser, error), opt Options) (Result, error) {
 	afterArchive(r, f)
 	if len(body) > UsualFeed && readErr == nil {
 		r.Warnings = append(r.Warnings, courant.Warning{Code: "large-feed", Line: 1, Column: 1, Text: fmt.Sprintf(
-			"the feed has %d bytes; from the web one of up to %d is taken, unless robot.max_feed says otherwise; send fewer items at a time", len(body), UsualFeed)})
+			"the feed has %d bytes, but a feed from the web may have only %d unless robot.max_feed is changed; send fewer items at a time", len(body), UsualFeed)})
 	}
 	return Result{Reading: *r, Complete: readErr == nil}, readErr
 }
@@ -103,7 +103,7 @@ func unread(r *courant.Reading, why error) {
 		r.Warnings = append(r.Warnings, courant.Warning{Code: "bad-archive", Line: 1, Column: 1, Text: why.Error()})
 		return
 	}
-	text := "the document could not be read to its end: " + why.Error()
+	text := "the document could not be read to the end: " + why.Error()
 	for i := range r.Warnings {
 		if w := &r.Warnings[i]; w.Code == "truncated" {
 			w.Text += "; " + text
@@ -117,7 +117,7 @@ func unread(r *courant.Reading, why error) {
 func afterArchive(r *courant.Reading, f *unpack.File) {
 	if f.Junk {
 		r.Warnings = append(r.Warnings, courant.Warning{Code: "bad-archive", Line: 1, Column: 1,
-			Text: "there is something after the archive that was ignored; remove it"})
+			Text: "there is data after the archive, which was skipped; remove it"})
 	}
 }
 

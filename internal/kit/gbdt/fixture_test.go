@@ -97,10 +97,10 @@ func TestPredictionsAreCatBoosts(t *testing.T) {
 
 func TestOtherModelsAreRefusedInOneSentence(t *testing.T) {
 	for name, want := range map[string]string{
-		"refused_lossguide":  "read model: its trees are not oblivious; train it with grow_policy=SymmetricTree",
-		"refused_multiclass": "read model: scale_and_bias has 3 biases: only models of one value are read",
-		"refused_onehot":     `read model: tree 0: split 3: "OneHotFeature" is not read, only FloatFeature`,
-		"refused_ctr":        `read model: tree 1: split 1: "OnlineCtr" is not read, only FloatFeature`,
+		"refused_lossguide":  "read model: the trees are not oblivious; train the model with grow_policy=SymmetricTree",
+		"refused_multiclass": "read model: scale_and_bias has 3 biases, but only models with one output are supported",
+		"refused_onehot":     `read model: tree 0: split 3: split_type must be FloatFeature, not "OneHotFeature"`,
+		"refused_ctr":        `read model: tree 1: split 1: split_type must be FloatFeature, not "OnlineCtr"`,
 	} {
 		text, err := os.ReadFile("testdata/" + name + ".json")
 		if err != nil {

@@ -37,7 +37,7 @@ func (s *Scorer) quantise() error {
 		s.prefix = append(s.prefix, p)
 	}
 	if total := p.size + spread + math.Abs(s.model.bias); math.IsInf(total, 0) || math.IsNaN(total) {
-		return errors.New("its leaves are too large to be added")
+		return errors.New("the leaf values are too large: their sum overflows")
 	}
 	return nil
 }

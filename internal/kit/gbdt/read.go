@@ -58,10 +58,10 @@ func Read(text []byte) (*Model, error) {
 
 func (j *modelJSON) model() (*Model, error) {
 	if len(j.Asymmetric) > 0 {
-		return nil, errors.New("its trees are not oblivious; train it with grow_policy=SymmetricTree")
+		return nil, errors.New("the trees are not oblivious; train the model with grow_policy=SymmetricTree")
 	}
 	if j.Trees == nil {
-		return nil, errors.New("there are no oblivious_trees")
+		return nil, errors.New("oblivious_trees is missing")
 	}
 	scale, bias, err := scaleAndBias(j.ScaleAndBias)
 	if err != nil {
@@ -88,7 +88,7 @@ func scaleAndBias(j []json.RawMessage) (scale, bias float64, err error) {
 		return 1, 0, nil
 	}
 	if len(j) != 2 {
-		return 0, 0, fmt.Errorf("scale_and_bias has %d parts in place of 2", len(j))
+		return 0, 0, fmt.Errorf("scale_and_bias must have 2 elements, not %d", len(j))
 	}
 	if err := json.Unmarshal(j[0], &scale); err != nil {
 		return 0, 0, fmt.Errorf("scale: %w", err)
@@ -101,7 +101,7 @@ func scaleAndBias(j []json.RawMessage) (scale, bias float64, err error) {
 		return 0, 0, fmt.Errorf("bias: %w", err)
 	}
 	if len(each) != 1 {
-		return 0, 0, fmt.Errorf("scale_and_bias has %d biases: only models of one value are read", len(each))
+		return 0, 0, fmt.Errorf("scale_and_bias has %d biases, but only models with one output are supported", len(each))
 	}
 	return scale, each[0], nil
 }
@@ -134,10 +134,10 @@ func (k *known) add(index int, f Feature) error {
 		return fmt.Errorf("flat index %d is not between 0 and %d", f.Flat, mostFlat)
 	}
 	if _, twice := k.byIndex[index]; twice {
-		return fmt.Errorf("index %d is given twice", index)
+		return fmt.Errorf("duplicate index %d", index)
 	}
 	if _, twice := k.byFlat[f.Flat]; twice {
-		return fmt.Errorf("flat index %d is given twice", f.Flat)
+		return fmt.Errorf("duplicate flat index %d", f.Flat)
 	}
 	k.byIndex[index], k.byFlat[f.Flat] = f, f
 	k.width = max(k.width, f.Flat+1)
@@ -161,7 +161,7 @@ func holdsForNaN(treatment string) (bool, error) {
 func ascending(borders []float32) error {
 	for i := 1; i < len(borders); i++ {
 		if borders[i-1] >= borders[i] {
-			return fmt.Errorf("border %d does not lie above the one before", i)
+			return fmt.Errorf("borders must ascend, but border %d is not above the previous one", i)
 		}
 	}
 	return nil
@@ -169,14 +169,14 @@ func ascending(borders []float32) error {
 
 func (j *treeJSON) tree(k *known) (tree, error) {
 	if len(j.Splits) > mostDepth {
-		return tree{}, fmt.Errorf("%d splits, more than %d", len(j.Splits), mostDepth)
+		return tree{}, fmt.Errorf("%d splits, the limit is %d", len(j.Splits), mostDepth)
 	}
 	switch n := 1 << len(j.Splits); {
 	case len(j.Leaves) == n:
 	case len(j.Leaves) > n && len(j.Leaves)%n == 0:
-		return tree{}, fmt.Errorf("%d values a leaf: only models of one value are read", len(j.Leaves)/n)
+		return tree{}, fmt.Errorf("%d values per leaf, but only models with one output are supported", len(j.Leaves)/n)
 	default:
-		return tree{}, fmt.Errorf("%d leaves for %d splits", len(j.Leaves), len(j.Splits))
+		return tree{}, fmt.Errorf("%d splits need %d leaves, not %d", len(j.Splits), n, len(j.Leaves))
 	}
 	t := tree{leaves: j.Leaves}
 	for i, s := range j.Splits {
@@ -191,14 +191,14 @@ func (j *treeJSON) tree(k *known) (tree, error) {
 
 func (j *splitJSON) split(k *known) (split, error) {
 	if j.Type != "FloatFeature" {
-		return split{}, fmt.Errorf("%q is not read, only FloatFeature", j.Type)
+		return split{}, fmt.Errorf("split_type must be FloatFeature, not %q", j.Type)
 	}
 	f, ok := k.byIndex[j.Float]
 	if !ok {
 		return split{}, fmt.Errorf("there is no float feature %d", j.Float)
 	}
 	if _, ok := slices.BinarySearch(f.Borders, j.Border); !ok {
-		return split{}, fmt.Errorf("%v is no border of %q", j.Border, f.Name)
+		return split{}, fmt.Errorf("%v is not a border of %q", j.Border, f.Name)
 	}
 	return split{flat: int32(f.Flat), border: j.Border, nan: f.nan}, nil
 }

@@ -57,7 +57,7 @@ func Compile(m *Model, computed func(Feature) bool) (*Scorer, error) {
 		for _, split := range m.trees[i].splits {
 			f := m.features[int(split.flat)]
 			if n := len(f.Borders); n > mostBorders {
-				return nil, fmt.Errorf("compile model: %q has %d borders, more than %d", f.Name, n, mostBorders)
+				return nil, fmt.Errorf("compile model: %q has %d borders, the limit is %d", f.Name, n, mostBorders)
 			}
 			c := s.rowOf(&f, rows, computed)
 			c.above = f.Bin(split.border) // which lies on its border, not above

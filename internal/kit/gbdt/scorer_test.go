@@ -113,7 +113,7 @@ func TestModelsThatNoByteHoldsAreRefused(t *testing.T) {
 	}
 	text := strings.Replace(whole, "0.5,1.5", borders, 1)
 	for _, c := range []struct{ text, want string }{
-		{text, `"price" has 256 borders, more than 255`},
+		{text, `"price" has 256 borders, the limit is 255`},
 		{strings.Replace(whole, "[1,2,3,4]", "[1e308,-1e308,3,4]", 1), "too large"},
 	} {
 		m, err := gbdt.Read([]byte(c.text))

@@ -90,7 +90,7 @@ func (g *Guard) URL(u *url.URL) error {
 	}
 	local := host == "localhost" || strings.HasSuffix(host, ".localhost") || !strings.Contains(host, ".")
 	if local && (len(g.Allow) == 0 || g.Proxied) {
-		return forbidden("%s: the name %q is not a public one", u.Redacted(), host)
+		return forbidden("%s: the host name %q is not public", u.Redacted(), host)
 	}
 	if local {
 		return nil // the dial decides
@@ -108,7 +108,7 @@ func (g *Guard) port(port int) error {
 			return nil
 		}
 	}
-	return forbidden("port %d is not one of %v", port, allowed)
+	return forbidden("port %d is not one of the allowed ports %v", port, allowed)
 }
 
 // address checks a resolved or literal address.
@@ -117,7 +117,7 @@ func (g *Guard) address(a netip.AddrPort) error {
 	if g.Own != nil {
 		for _, own := range g.Own() {
 			if own.Port() == a.Port() && (own.Addr().Unmap() == a.Addr() || own.Addr().IsUnspecified()) {
-				return forbidden("address %s is our own", a)
+				return forbidden("address %s belongs to this server", a)
 			}
 		}
 	}
@@ -139,7 +139,7 @@ func (g *Guard) address(a netip.AddrPort) error {
 func (g *Guard) Control(_, address string, _ syscall.RawConn) error {
 	a, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return forbidden("address %q", address)
+		return forbidden("%q is not an IP address and port", address)
 	}
 	return g.address(a)
 }

@@ -122,7 +122,7 @@ func (c *control) tag(tag string) {
 	case strings.HasPrefix(tag, "<video "):
 		c.media("Video", attr(tag, "src"))
 	case strings.HasPrefix(tag, "<audio "):
-		c.media("Sound", attr(tag, "src"))
+		c.media("Audio", attr(tag, "src"))
 	default:
 		c.put(tag)
 		if strings.HasPrefix(tag, "<img ") {
@@ -245,7 +245,7 @@ func (c *control) contacts(kind, tag string) (before, after string, filled bool)
 	case "callback":
 		return c.callback(tag), "", true
 	case "form":
-		return `<div class="form"><p class="by">This form works at ` + c.original() + "</p>", "</div>", false
+		return `<div class="form"><p class="by">This form is available at ` + c.original() + "</p>", "</div>", false
 	case "field":
 		mark := ""
 		if attr(tag, "data-required") != "" {
@@ -295,7 +295,7 @@ func title(tag string) string {
 
 // callback leads to a mail, or to the page at its site: a form would need a script.
 func (c *control) callback(tag string) string {
-	out, between := `<p class="box">A call can be asked for at `+c.original(), " · "
+	out, between := `<p class="box">Request a call at `+c.original(), " · "
 	if to := attr(tag, "data-to"); to != "" {
 		out = `<p class="box"><a class="btn" href="mailto:` + to + `">Write to ` + to + "</a>"
 		between = " "

@@ -126,10 +126,10 @@ func details(o *courant.Offer) []courant.Param {
 	add("Warranty", yes(o.Warranty))
 	add("Expires", o.Expiry)
 	if o.MinQuantity != "1" {
-		add("Sold from", o.MinQuantity)
+		add("Minimum order", o.MinQuantity)
 	}
 	if o.StepQuantity != "1" {
-		add("Sold in steps of", o.StepQuantity)
+		add("Order in multiples of", o.StepQuantity)
 	}
 	if o.Adult {
 		add("For adults only", "yes")

@@ -106,7 +106,7 @@ func TestWhatAShopSaysOfAnOfferIsOnItsPage(t *testing.T) {
 	o := courant.Offer{Name: "Cup", Condition: "likenew", ConditionReason: "a scratch", Dimensions: "16/7/0.8", Warranty: "true", MinQuantity: "2", StepQuantity: "1", VendorCode: "A-1", Barcodes: []string{"1", "2"},
 		Adult: true, Delivery: &no, Pickup: &yes, DeliveryOptions: nil, Details: []courant.Param{{Name: "", Value: "v"}, {Name: "автор", Value: "A"}}}
 	html, _ := render(t, courant.DocumentOf(address, 1, &o))
-	for _, want := range []string{"<tr><th>Condition</th><td>Like new: a scratch</td></tr>", "<td>16 × 7 × 0.8\u00a0cm</td>", "<tr><th>Warranty</th><td>yes</td></tr>", "<tr><th>Sold from</th><td>2</td></tr>",
+	for _, want := range []string{"<tr><th>Condition</th><td>Like new: a scratch</td></tr>", "<td>16 × 7 × 0.8\u00a0cm</td>", "<tr><th>Warranty</th><td>yes</td></tr>", "<tr><th>Minimum order</th><td>2</td></tr>",
 		"<th>Detail</th><td>v</td>", "<th>Автор</th><td>A</td>", "<th>For adults only</th><td>yes</td>", "<li>No delivery</li>", "<li>Pickup is possible</li>",
 		`<p class="by">Item number <span itemprop="mpn">A-1</span> · Barcode <span itemprop="gtin">1</span> · Barcode <span itemprop="gtin">2</span></p>`} {
 		if !strings.Contains(html, want) {

@@ -97,7 +97,7 @@ func name(host string) (string, error) {
 }
 
 func badName(host string) error {
-	return courant.Errorf(courant.Invalid, "the host %.60q is not a valid name", host)
+	return courant.Errorf(courant.Invalid, "the host %.60q is not a valid host name", host)
 }
 
 func unescapeAll(s string) string {

@@ -32,7 +32,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 
 func (d *Duration) check(s string) error {
 	if *d < 0 {
-		return courant.Errorf(courant.Invalid, "%q is a negative duration", s)
+		return courant.Errorf(courant.Invalid, "%q is negative: a duration must be 0 or more", s)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ const (
 
 // ErrDamaged ends a document that is whole, but whose archive says that it was
 // another one.
-var ErrDamaged = errors.New("the checksum of the archive is not that of its contents: it was damaged on its way")
+var ErrDamaged = errors.New("the checksum of the archive does not match its contents; compress the file again")
 
 // File is an open document, unpacked. Packed says that it came in an archive, Junk,
 // once it has been read, that something stands after that.
@@ -161,7 +161,7 @@ func (f *File) unzip(src io.Reader) (io.Reader, error) {
 			return nil, err
 		}
 		if len(body) > maxZip {
-			return nil, courant.Errorf(courant.Invalid, "too_large: the zip archive has more than %d bytes", maxZip)
+			return nil, courant.Errorf(courant.Invalid, "too_large: the zip archive is larger than %d bytes", maxZip)
 		}
 		at, size = bytes.NewReader(body), int64(len(body))
 	}
@@ -174,7 +174,7 @@ func (f *File) unzip(src io.Reader) (io.Reader, error) {
 		switch {
 		case e.FileInfo().IsDir() || strings.HasPrefix(e.Name, "__MACOSX/"):
 		case one != nil:
-			return nil, courant.Errorf(courant.Invalid, "malformed: the zip archive holds several files; send one in each")
+			return nil, courant.Errorf(courant.Invalid, "malformed: the zip archive holds several files; send an archive for each file")
 		default:
 			one = e
 		}
@@ -223,7 +223,7 @@ func (l *limit) Read(b []byte) (int, error) {
 		if n, err := l.src.Read(b[:min(len(b), 1)]); n == 0 {
 			return 0, err
 		}
-		return 0, courant.Errorf(courant.Invalid, "too_large: more than %d bytes, unpacked", l.most)
+		return 0, courant.Errorf(courant.Invalid, "too_large: the unpacked document is larger than %d bytes", l.most)
 	}
 	n, err := l.src.Read(b[:min(int64(len(b)), l.left)])
 	l.left -= int64(n)

@@ -86,7 +86,7 @@ func TestWhatCannotBeUnpackedSaysWhy(t *testing.T) {
 		{zipped(t, "a.xml", "b.xml"), "malformed: the zip archive holds several files"},
 		{zipped(t), "empty: the zip archive holds no file"},
 		{append(gz([]byte("<a/>"))[:10], 0xff, 0xff, 0xff, 0xff), "malformed: the gzip archive is broken"},
-		{gz(make([]byte, 101)), "too_large: more than 100 bytes"},
+		{gz(make([]byte, 101)), "too_large: the unpacked document is larger than 100 bytes"},
 		{gz(make([]byte, 100)), ""},
 	} {
 		_, _, err := read(bytes.NewReader(c.body), 100)

@@ -86,7 +86,7 @@ func JSON(w http.ResponseWriter, status int, v any) {
 func Hosts(allowed []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if probe := r.URL.Path == "/healthz" || r.URL.Path == "/readyz"; !probe && !ours(r.Host, allowed) {
-			FailWith(w, http.StatusMisdirectedRequest, "this server is not "+strings.ToValidUTF8(r.Host, "?")+"; http.public_url names the address that it answers to")
+			FailWith(w, http.StatusMisdirectedRequest, "this server does not answer for the host "+strings.ToValidUTF8(r.Host, "?")+"; use the address in http.public_url")
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -119,7 +119,7 @@ func ours(host string, allowed []string) bool {
 func Query(r *http.Request) (url.Values, error) {
 	v, err := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B"))
 	if err != nil {
-		return nil, courant.Errorf(courant.Invalid, "the parameters cannot be read: %w", err)
+		return nil, courant.Errorf(courant.Invalid, "cannot parse the query string: %w", err)
 	}
 	return v, nil
 }

@@ -19,7 +19,7 @@ func (s *Scanner) declaration(rest string) {
 		}
 	}
 	if end < 0 {
-		s.fault("truncated", s.Offset, "", "a comment or declaration has no end")
+		s.fault("truncated", s.Offset, "", "the comment or declaration has no end; close it, or send the whole document")
 		end = len(rest) - 1
 	}
 	s.pos += end + 1
@@ -39,7 +39,7 @@ func (s *Scanner) instructionEnd(rest string) int {
 		}
 		s.openPI = len(head) == len(rest) // not to be looked for again
 	}
-	s.fault("bad-tag", s.Offset, "", `an instruction has no "?>"`)
+	s.fault("bad-tag", s.Offset, "", `the processing instruction has no "?>"; close it with "?>"`)
 	return strings.IndexByte(rest, '>')
 }
 

@@ -82,7 +82,7 @@ func (s *Scanner) entity(text string) (string, int) {
 	}
 	if s.expanded += len(e.text); s.expanded > len(s.Source) {
 		s.spent = true
-		s.fault("too-many-entities", s.Offset, "", "the entities of the document are longer than the document itself; the others were left as they are")
+		s.fault("too-many-entities", s.Offset, "", "the document's own entities would make it larger than the document itself and the others were left as they are; write the text where it belongs")
 		return "", 0
 	}
 	return e.text, n
@@ -97,7 +97,7 @@ func (s *Scanner) expandEntity(e *entity, depth int) bool {
 	case e.state == refused:
 		return false
 	case e.state == expanding || depth > maxNesting:
-		s.fault("too-many-entities", s.Offset, "", "an entity refers to itself, or to too many in one another; such references were left as they are")
+		s.fault("too-many-entities", s.Offset, "", "an entity refers to itself, or entities are nested more than 16 levels deep, and the references were left as they are; write the text where it belongs")
 		return false
 	}
 	e.state = expanding
@@ -132,7 +132,7 @@ func (s *Scanner) expandText(text string, depth int) (string, bool) {
 			n = s.appendReference(&out, text)
 		}
 		if len(out) > maxExpansion {
-			s.fault("too-many-entities", s.Offset, "", "an entity is too long with those that it refers to; it was left as it is")
+			s.fault("too-many-entities", s.Offset, "", "an entity is longer than 64 KiB with those that it refers to and was left as it is; write the text where it belongs")
 			return "", false
 		}
 		text = text[n:]
@@ -148,7 +148,7 @@ func (s *Scanner) appendReference(out *[]byte, text string) int {
 		return n
 	}
 	if !s.dtd && isEntity(text) {
-		s.fault("undeclared-entity", s.Offset, "", "an entity refers to one that is not declared, which was left as it is; write the character itself")
+		s.fault("undeclared-entity", s.Offset, "", "the text of an entity refers to an undeclared entity, which was left as it is; write the character itself")
 	}
 	*out = append(*out, '&')
 	return 1

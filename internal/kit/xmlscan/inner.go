@@ -146,12 +146,12 @@ func (s *Scanner) checkReference(text string, n int) {
 	switch {
 	case n == 0 && isEntity(text):
 		if e, _ := s.declared(text); e == nil && !s.dtd {
-			s.fault("undeclared-entity", at, "", "an entity is not declared and was left as it is; write the character itself")
+			s.fault("undeclared-entity", at, "", "the entity is not declared and was left as it is; write the character itself")
 		}
 	case n == 0:
-		s.fault("unescaped-ampersand", at, "", `an "&" stands for itself; write &amp;`)
+		s.fault("unescaped-ampersand", at, "", `the "&" is not escaped; write &amp;`)
 	case text[1] != '#' && !s.dtd:
-		s.fault("undeclared-entity", at, "", "an entity is none of XML and was read as that of HTML; write the character itself")
+		s.fault("undeclared-entity", at, "", "the entity is not one of XML and was read as an HTML entity; write the character itself")
 	}
 }
 

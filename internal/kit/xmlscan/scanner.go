@@ -185,7 +185,7 @@ func (s *Scanner) Children(stop func(Name) bool, f func()) {
 // current Start, which Next will return again.
 func (s *Scanner) Interrupt(depth int) {
 	if depth < len(s.open) {
-		s.fault("missing-end-tag", s.Offset, s.open[depth].raw, "the end tag is missing; the element ends where the next one begins")
+		s.fault("missing-end-tag", s.Offset, s.open[depth].raw, "the end tag is missing and the element ends where the next one begins; add the end tag")
 	}
 	s.Unread()
 	s.CloseTo(depth)
@@ -250,7 +250,7 @@ func (s *Scanner) finish() Kind {
 	}
 	if !s.cut {
 		s.cut = true
-		s.fault("truncated", len(s.Source), s.open[len(s.open)-1].raw, "the document ends before its elements do; it was cut off")
+		s.fault("truncated", len(s.Source), s.open[len(s.open)-1].raw, "the document ends in the middle; send the whole document")
 	}
 	s.Offset = len(s.Source)
 	s.pop()
@@ -280,7 +280,7 @@ func (s *Scanner) text(rest string) Kind {
 	end := 0
 	for {
 		if rest[end] == '<' {
-			s.fault("stray-markup", s.pos+end, "", `a "<" that begins no tag was taken as text; write &lt;`)
+			s.fault("stray-markup", s.pos+end, "", `the "<" does not begin a tag and was read as text; write &lt;`)
 		}
 		i := strings.IndexByte(rest[end+1:], '<')
 		if i < 0 {
@@ -308,7 +308,7 @@ func (s *Scanner) cdata(rest string) Kind {
 	s.Text = rest[open:]
 	s.pos = len(s.Source)
 	s.cut = true
-	s.fault("truncated", s.Offset, "", "a CDATA section has no end; the document was cut off")
+	s.fault("truncated", s.Offset, "", "the CDATA section has no end; add ]]>, or send the whole document")
 	return Text
 }
 

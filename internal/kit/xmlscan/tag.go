@@ -18,7 +18,7 @@ func (s *Scanner) startTag() bool {
 	empty := false
 	if i, empty = s.attributes(i); i < 0 {
 		s.cut = true
-		s.fault("truncated", s.Offset, s.Raw, "the document ends inside of a tag; it was cut off")
+		s.fault("truncated", s.Offset, s.Raw, "the document ends inside a tag; send the whole document")
 		s.pos = len(s.Source)
 		return false
 	}
@@ -41,7 +41,7 @@ func (s *Scanner) tooDeep(empty bool) {
 	}
 	if !s.deep {
 		s.deep = true
-		s.fault("too-deep", s.Offset, s.Raw, "elements nest too deeply; the inner ones were left out")
+		s.fault("too-deep", s.Offset, s.Raw, "elements are nested more than 256 levels deep and the tags of the inner ones were left out; reduce the nesting")
 	}
 }
 
@@ -65,7 +65,7 @@ func (s *Scanner) attributes(i int) (int, bool) {
 		case c == '>':
 			return i + 1, src[i-1] == '/'
 		case c == '<':
-			s.fault("bad-tag", s.Offset, s.Raw, `the tag has no ">"`)
+			s.fault("bad-tag", s.Offset, s.Raw, `the tag has no ">"; close it`)
 			return i, false
 		case c == '/' || isBlank(c):
 			i++
@@ -90,7 +90,7 @@ func (s *Scanner) attribute(i int) int {
 	if i < len(src) && src[i] == '=' {
 		a.Value, i = s.value(i + 1)
 	} else {
-		s.fault("bad-attribute", start, s.Raw, "an attribute has no value; write name=\"value\"")
+		s.fault("bad-attribute", start, s.Raw, "the attribute has no value; write name=\"value\"")
 	}
 	if len(s.Attrs) < maxAttrs {
 		s.Attrs = append(s.Attrs, a)
@@ -139,7 +139,7 @@ func (s *Scanner) closingQuote(i int) int {
 	if strings.IndexByte(s.Source[i:end], '<') < 0 {
 		return end
 	}
-	s.fault("bad-attribute", i, s.Raw, `the value of an attribute holds a "<"; write &lt;`)
+	s.fault("bad-attribute", i, s.Raw, `the value of an attribute contains a "<"; write &lt;`)
 	if end+1 < len(s.Source) && (isBlank(s.Source[end+1]) || strings.IndexByte("/>?", s.Source[end+1]) >= 0) {
 		return end
 	}
@@ -163,7 +163,7 @@ func (s *Scanner) endTag(rest string) bool {
 		}
 	}
 	if s.Source[after-1] != '>' {
-		s.fault("bad-tag", s.Offset, raw, `the end tag has no ">"`)
+		s.fault("bad-tag", s.Offset, raw, `the end tag has no ">"; close it`)
 	}
 	if s.over > 0 && (s.beyond[raw] || s.find(raw) < 0) {
 		s.over--
@@ -173,13 +173,13 @@ func (s *Scanner) endTag(rest string) bool {
 	s.over = 0
 	at := s.find(raw)
 	if at < 0 {
-		s.fault("stray-end-tag", s.Offset, raw, "an end tag has no start tag; remove it")
+		s.fault("stray-end-tag", s.Offset, raw, "the end tag has no start tag; remove it")
 		s.pos = after
 		return false
 	}
 	if at == len(s.open)-1 {
 		if s.open[at].raw != raw {
-			s.fault("bad-tag", s.Offset, raw, "the end tag is written in other letters than its start tag")
+			s.fault("bad-tag", s.Offset, raw, "the case of the end tag differs from its start tag; write both tags alike")
 		}
 		s.pos = after
 	} else {
@@ -304,7 +304,7 @@ func (s *Scanner) spaceOf(prefix string) string {
 			s.told = make(map[string]bool)
 		}
 		s.told[prefix] = true
-		s.fault("undeclared-prefix", s.Offset, s.Raw, "the prefix "+prefix+" is not declared and was taken for the usual one; declare it with xmlns:"+prefix)
+		s.fault("undeclared-prefix", s.Offset, s.Raw, "the prefix "+prefix+" is not declared and its usual meaning was used; declare it with xmlns:"+prefix)
 	}
 	return s.key("", strings.ToLower(prefix))
 }

@@ -81,10 +81,10 @@ func (r *reader) bound(o *courant.Offer) {
 // tooLong says what had to be shortened.
 func (r *reader) tooLong(b bounds) {
 	if b.id {
-		r.here("too-long", "an id is too long; a digest stands for its end")
+		r.here("too-long", "the id is longer than 512 bytes and was shortened to its beginning and a digest; shorten it")
 	}
 	if b.text {
-		r.here("too-long", "a text is too long; its end was left out")
+		r.here("too-long", "a text is longer than the limit and its end was left out; shorten it")
 	}
 }
 
@@ -93,7 +93,7 @@ func (r *reader) fit(params []courant.Param) []courant.Param {
 	size := 0
 	for i := range params {
 		if size += len(params[i].Name) + len(params[i].Value) + len(params[i].Unit); size > maxParams {
-			r.here("too-long", "the params of an offer are too long; the last ones were left out")
+			r.here("too-long", "the params of the offer are longer than 64 KiB in total and the last ones were left out; send fewer")
 			return params[:i]
 		}
 	}
@@ -105,6 +105,6 @@ func (r *reader) room(n int) bool {
 	if n < maxList {
 		return true
 	}
-	r.here("too-many", "an offer has more of these than are read; the others were left out")
+	r.here("too-many", "the offer has more of these elements than the limit and the others were left out; send fewer")
 	return false
 }

@@ -120,7 +120,7 @@ func (r *reader) document() error {
 	for {
 		switch s.Next() {
 		case xmlscan.EOF:
-			return courant.Errorf(courant.Invalid, "not_a_feed: this is no catalogue")
+			return courant.Errorf(courant.Invalid, "not_a_feed: the document is not a catalogue: it has no element yml_catalog, rss or feed")
 		case xmlscan.Start:
 			switch {
 			case s.Name.Local == "yml_catalog" || s.Name.Local == "shop" || s.Name.Local == "offers":
@@ -146,7 +146,7 @@ func (r *reader) finish(err error) (Catalog, error) {
 	}
 	if r.pieces.Healed {
 		o.WellFormed = false
-		r.warn("encoding", 0, "", "the text is "+o.Encoding+", or has bytes that are not, or characters such as NUL; declare what it is, and write none of these")
+		r.warn("encoding", 0, "", "the bytes do not match the declared encoding, or there are characters that no document may contain, such as NUL; the text was read as "+o.Encoding+": declare the real encoding and remove such characters")
 	}
 	o.Complete = err == nil && !r.scan.Truncated() && r.pieces.Err() == nil
 	if r.cut {
@@ -156,7 +156,7 @@ func (r *reader) finish(err error) (Catalog, error) {
 		o.WellFormed = false
 		if errors.Is(cut, unpack.ErrDamaged) {
 			r.warn("bad-archive", 0, "", cut.Error())
-		} else if why := "the document could not be read to its end: " + cut.Error(); !r.amend("truncated", "; "+why) {
+		} else if why := "the document could not be read to the end: " + cut.Error(); !r.amend("truncated", "; "+why) {
 			r.warn("truncated", r.scan.Offset, "", why)
 		}
 		if err == nil && !errors.Is(cut, io.ErrUnexpectedEOF) && !errors.Is(cut, unpack.ErrDamaged) && o.Count == 0 {
@@ -164,7 +164,7 @@ func (r *reader) finish(err error) (Catalog, error) {
 		}
 	}
 	if err == nil && o.Count == 0 && r.scan.Truncated() {
-		err = courant.Errorf(courant.Invalid, "malformed: the document is cut off before its first offer")
+		err = courant.Errorf(courant.Invalid, "malformed: the document ends before the end of its first offer")
 	}
 	o.Categories = r.tree.list
 	empty(&o.Reading)
@@ -231,7 +231,7 @@ func (r *reader) give(o *courant.Offer) bool {
 	r.bound(o)
 	id := maphash.String(r.seed, o.ID)
 	if _, before := r.ids[id]; before {
-		r.here("duplicate-id", "an offer has the id "+o.ID+", which was there before; the first one counts")
+		r.here("duplicate-id", "the offer has the id "+o.ID+" of an earlier offer and was left out; give each offer its own id")
 		return true
 	}
 	if r.ids == nil {

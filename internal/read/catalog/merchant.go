@@ -64,10 +64,10 @@ func (r *reader) merchantOffer() bool {
 	}
 	if o.ID == "" {
 		if o.ID = o.URL; o.ID == "" {
-			r.warn("offer-without-id", offset, raw, "an offer has no g:id; it was left out, for its next version could not be told from a new one")
+			r.warn("offer-without-id", offset, raw, "the offer has no g:id and was left out; add a g:id, which must never change")
 			return true
 		}
-		r.warn("offer-without-id", offset, raw, "an offer has no g:id; its link was taken for it")
+		r.warn("offer-without-id", offset, raw, "the offer has no g:id and its link was used as the id; add a g:id, which must never change")
 	}
 	o.Price = d.price
 	if d.sale != "" {
@@ -85,7 +85,7 @@ func (r *reader) merchantOffer() bool {
 		}
 	}
 	if o.Name == "" {
-		r.warn("offer-without-name", offset, raw, "offer "+o.ID+" has no title")
+		r.warn("offer-without-name", offset, raw, "offer "+o.ID+" has no title; add a title")
 	}
 	lists(o)
 	return r.give(o)

@@ -33,7 +33,7 @@ func (r *reader) ymlOffer(offersType string) bool {
 		return true
 	}
 	if o.ID == "" {
-		r.warn("offer-without-id", offset, raw, "an offer has no id; it was left out, for its next version could not be told from a new one")
+		r.warn("offer-without-id", offset, raw, "the offer has no id and was left out; add an id, which must never change")
 		return true
 	}
 	r.finishOffer(&d)
@@ -62,11 +62,11 @@ func (r *reader) finishOffer(d *ymlDraft) {
 	o.CategoryPath, o.Category = way.ids, way.names
 	switch {
 	case o.Name == "":
-		r.here("offer-without-name", "offer "+o.ID+" has no name; add one, or a vendor and a model")
+		r.here("offer-without-name", "offer "+o.ID+" has no name; add name, or vendor and model")
 	case o.CategoryID == "":
-		r.here("offer-without-category", "offer "+o.ID+" has no category; add a categoryId")
+		r.here("offer-without-category", "offer "+o.ID+" has no category; add categoryId")
 	case o.Category == nil:
-		r.here("unknown-category", "offer "+o.ID+" is in category "+o.CategoryID+", which the file does not list")
+		r.here("unknown-category", "offer "+o.ID+" has the category "+o.CategoryID+", which is not in the list of categories; add the category")
 	}
 	lists(o)
 }

@@ -19,7 +19,7 @@ func (r *reader) extra(local string) {
 	case local == "promo" && len(shop.Promos) < maxShopList:
 		shop.Promos = append(shop.Promos, r.promo())
 	default:
-		r.here("too-many", "there are more of these than are read; the others were left out")
+		r.here("too-many", "there are more of these elements than the limit of 10,000 and the others were left out; send fewer")
 		r.scan.Skip(isOffer)
 	}
 }

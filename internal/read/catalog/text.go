@@ -14,7 +14,7 @@ import (
 func (r *reader) text() string {
 	text := strings.TrimSpace(r.inner())
 	if len(text) > maxLine {
-		r.here("too-long", "a text is too long; its end was left out")
+		r.here("too-long", "the text is longer than 4,096 bytes and its end was left out; shorten it")
 	}
 	return line(text)
 }
@@ -23,7 +23,7 @@ func (r *reader) text() string {
 func (r *reader) identifier() string {
 	text := strings.TrimSpace(r.inner())
 	if len(text) > courant.MaxID {
-		r.here("too-long", "an id is too long; a digest stands for its end")
+		r.here("too-long", "the id is longer than 512 bytes and was shortened to its beginning and a digest; shorten it")
 	}
 	return line(courant.ShortID(text))
 }
@@ -104,7 +104,7 @@ func (r *reader) address(ref string) string {
 	}
 	out := link.Resolve(r.opt.URL, ref)
 	if out == "" {
-		r.here("bad-link", "this is no address; write it in full, with http:// or https://")
+		r.here("bad-link", "this is not an address; write it in full, beginning with http:// or https://")
 	}
 	return out
 }
@@ -138,7 +138,7 @@ func (r *reader) description(html string) string {
 		return ""
 	}
 	if len(html) > maxDescription {
-		r.here("too-long", "the description is too long; its end was left out")
+		r.here("too-long", "the description is longer than 64 KiB and its end was left out; shorten it")
 		html = strings.ToValidUTF8(html[:maxDescription], "")
 	}
 	if strings.IndexByte(html, '<') < 0 && strings.IndexByte(html, '\n') >= 0 {
@@ -153,7 +153,7 @@ func (r *reader) description(html string) string {
 func (r *reader) price(text string) string {
 	p, ok := decimal(text)
 	if !ok {
-		r.here("bad-price", "this is no price; write digits with a decimal point, like 1299.90")
+		r.here("bad-price", "this is not a price; write digits with a decimal point, like 1299.90")
 	}
 	return p
 }

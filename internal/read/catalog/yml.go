@@ -65,7 +65,7 @@ func (r *reader) lateCategories() {
 	}
 	r.tree = first.tree
 	if r.seen = len(r.tree.list) > 0; r.seen {
-		r.here("late-categories", "categories come after offers; write them before, so that the file can be read at once")
+		r.here("late-categories", "there are categories after offers, so the file was read twice; write the categories first")
 	}
 }
 
@@ -73,7 +73,7 @@ func (r *reader) lateCategories() {
 func (r *reader) date(to *courant.Time, text string) {
 	t, _, ok := when.Parse(text)
 	if !ok {
-		r.here("bad-date", "this is no date; write it like 2026-01-31T15:04:05+03:00")
+		r.here("bad-date", "the date cannot be read and was left out; write it like 2026-01-31T15:04:05+03:00")
 		return
 	}
 	to.Time = t
@@ -119,7 +119,7 @@ func (r *reader) shopElement(local string) {
 
 // unknown notes an element that means nothing here.
 func (r *reader) unknown() {
-	r.here("unknown-element", "an element is not known here; it was left out")
+	r.here("unknown-element", "the element is not known in this place and was left out; check its name")
 }
 
 // category takes a node of the tree.
@@ -135,9 +135,9 @@ func (r *reader) category() {
 	}
 	switch {
 	case c.ID == "":
-		r.warn("category-without-id", offset, raw, "a category has no id; it was left out")
+		r.warn("category-without-id", offset, raw, "the category has no id and was left out; add an id")
 	case !r.tree.add(c) && !r.seen:
-		r.warn("duplicate-category", offset, raw, "a category has an id that was there before; the first one counts")
+		r.warn("duplicate-category", offset, raw, "the category has the id of an earlier category and was left out; give each category its own id")
 	}
 }
 

@@ -97,7 +97,7 @@ func (r *reader) entry() {
 // source or of the feed if it names none.
 func (r *reader) lastEntry(d *draft) {
 	if d.unpublished {
-		r.here("draft", "an entry says that it is a draft; it was left out until it is published")
+		r.here("draft", "the entry is a draft and was left out; publish it when it is ready")
 		return
 	}
 	if len(d.item.Authors) == 0 && len(d.author) == 0 {

@@ -18,7 +18,7 @@ func (r *reader) identifier(id string) string {
 	if id = strings.TrimSpace(id); len(id) <= courant.MaxID {
 		return line(id)
 	}
-	r.here("too-long", "an id is too long; a digest stands for its end")
+	r.here("too-long", "the id is longer than 512 bytes and was shortened to its beginning and a digest; shorten it")
 	return line(courant.ShortID(id))
 }
 
@@ -40,7 +40,7 @@ func (r *reader) boundItem(it *courant.Item) {
 	}
 	b.goals(it.Goals)
 	if b.met {
-		r.here("too-long", "a title, name, category or the like of an item is too long; its end was left out")
+		r.here("too-long", "a title, name, category or another short text of the item is longer than the limit; its end, or all of it, was left out")
 	}
 }
 
@@ -61,7 +61,7 @@ func (r *reader) boundFeed(f *courant.Feed) {
 		b.drop(maxLine, &a.Type, &a.ID, &a.Slot)
 	}
 	if b.met {
-		r.here("too-long", "a title, name, category or the like of the feed is too long; its end was left out")
+		r.here("too-long", "a title, name, category or another short text of the feed is longer than the limit; its end, or all of it, was left out")
 	}
 }
 

@@ -100,7 +100,7 @@ func (r *reader) atomNote(base string) string {
 func (r *reader) note(html, base string) string {
 	html = strings.TrimSpace(html)
 	if len(html) > 4*maxLine {
-		r.here("too-long", "a text is too long; its end was left out")
+		r.here("too-long", "the text is longer than 16 KiB and its end was left out; shorten it")
 		html = strings.ToValidUTF8(html[:4*maxLine], "")
 	}
 	out, _ := r.cleaned(piece{html: html}, base)

@@ -141,7 +141,7 @@ func (r *reader) cleaned(p piece, base string) (string, markup.Found) {
 		return "", markup.Found{}
 	}
 	if len(p.html) > maxContent {
-		r.here("too-long", "the text of an item is too long; its end was left out")
+		r.here("too-long", "the text of the item is longer than 512 KiB and its end was left out; shorten it")
 		p.html = strings.ToValidUTF8(p.html[:maxContent], "")
 	}
 	if r.raw {
@@ -226,11 +226,11 @@ func (r *reader) pageLink(base, text string) string {
 			end = len(text) - i
 		}
 		if url := resolve("", text[i:i+end]); url != "" {
-			r.here("bad-link", "a link holds more than an address; only the address was taken")
+			r.here("bad-link", "the link contains more than an address and only the address was used; write the address and nothing else")
 			return url
 		}
 	}
-	r.here("bad-link", "a link is no address of the web and was left out; write the full address of the page and nothing else")
+	r.here("bad-link", "the link is not a web address and was left out; write the whole address, beginning with http, and nothing else")
 	return ""
 }
 

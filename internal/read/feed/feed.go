@@ -14,6 +14,7 @@ package feed
 
 import (
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/courant-platform/courant"
@@ -61,7 +62,7 @@ func read(body []byte, opt Options, raw bool) (*courant.Reading, error) {
 	}
 	if healed {
 		r.out.WellFormed = false
-		r.warn("encoding", 0, "", "the text is "+name+", or has bytes that are not, or characters such as NUL; declare what it is, and write none of these")
+		r.warn("encoding", 0, "", "the bytes do not match the declared encoding, or there are characters that no document may contain, such as NUL; the text was read as "+name+": declare the real encoding and remove such characters")
 	}
 	err := r.read(body)
 	r.finish()
@@ -113,7 +114,7 @@ func (r *reader) read(body []byte) error {
 	r.scope.base = r.opt.URL
 	if at > 0 {
 		r.out.WellFormed = false
-		r.warn("junk-before", 0, "", "there is something before the feed that was skipped; remove it")
+		r.warn("junk-before", 0, "", "there is other data before the feed, which was skipped; remove it")
 	}
 	switch kind {
 	case kindEmpty:
@@ -204,8 +205,12 @@ func (r *reader) full() bool {
 	if len(r.out.Items) < r.opt.MaxItems {
 		return false
 	}
-	r.here("too-many-items", "the feed has more items than are read and the others were left out; give fewer at a time")
+	r.here("too-many-items", r.tooMany())
 	return true
+}
+
+func (r *reader) tooMany() string {
+	return "the feed has more than " + strconv.Itoa(r.opt.MaxItems) + " items and the others were left out; send fewer items at a time"
 }
 
 // after looks at what follows the feed.
@@ -215,5 +220,5 @@ func (r *reader) after() {
 		return
 	}
 	r.out.WellFormed = false
-	r.warn("junk-after", len(r.src)-len(rest), "", "there is something after the feed that was ignored; remove it")
+	r.warn("junk-after", len(r.src)-len(rest), "", "there is other data after the feed, which was skipped; remove it")
 }

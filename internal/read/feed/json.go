@@ -19,13 +19,13 @@ func (r *reader) readJSON(start int) error {
 	at, err := doc.read(src)
 	if err == nil && strings.Trim(src[at:], " \t\r\n\x1a") != "" {
 		r.out.WellFormed = false
-		r.warn("junk-after", start+at, "", "there is something after the feed that was ignored; remove it")
+		r.warn("junk-after", start+at, "", "there is other data after the feed, which was skipped; remove it")
 	}
 	if err != nil {
 		r.out.WellFormed = false
-		code, text := "bad-json", "the JSON has an error here: "+jsonReason(err)
+		code, text := "bad-json", "JSON syntax error: "+jsonReason(err)
 		if isCut(err) {
-			code, text = "truncated", "the document ends before its elements do; it was cut off"
+			code, text = "truncated", "the document ends in the middle; send the whole document"
 		}
 		r.warn(code, start+at, "", text)
 		if again := (jsonFeed{start: start, most: r.opt.MaxItems}); code == "bad-json" {
@@ -42,12 +42,12 @@ func (r *reader) readJSON(start int) error {
 	case strings.Contains(version, "jsonfeed.org") || doc.listed:
 		r.out.Format = "json11"
 	case err != nil:
-		return courant.Errorf(courant.Invalid, "malformed: this is JSON that cannot be read")
+		return courant.Errorf(courant.Invalid, "malformed: the JSON has a syntax error before the list of items")
 	default:
-		return courant.Errorf(courant.Invalid, "not_a_feed: this is JSON, but no feed")
+		return courant.Errorf(courant.Invalid, "not_a_feed: this is JSON but not a JSON Feed: it has no list of items")
 	}
 	if version == "" {
-		r.warn("no-version", 0, "version", "the version is missing; write https://jsonfeed.org/version/1.1")
+		r.warn("no-version", 0, "version", "the feed does not state its version; add \"version\": \"https://jsonfeed.org/version/1.1\"")
 	}
 	r.jsonFeed(doc.fields)
 	r.expect(len(doc.items))
@@ -77,7 +77,7 @@ func (r *reader) jsonFeed(o jsonObject) {
 		}
 	}
 	if o["expired"] == "true" {
-		r.warn("expired", 0, "expired", "the feed says that it is finished; if it is not, remove \"expired\"")
+		r.warn("expired", 0, "expired", "the feed says that it is finished; if this is not so, remove \"expired\"")
 	}
 }
 
@@ -89,7 +89,7 @@ func (r *reader) jsonItem(doc *jsonFeed, raw jsonValue) {
 	}
 	if len(r.out.Items) >= r.opt.MaxItems {
 		if r.counts["too-many-items"] == 0 {
-			r.warn("too-many-items", at, "items", "the feed has more items than are read and the others were left out; give fewer at a time")
+			r.warn("too-many-items", at, "items", r.tooMany())
 		}
 		return
 	}
@@ -98,7 +98,7 @@ func (r *reader) jsonItem(doc *jsonFeed, raw jsonValue) {
 		o = jsonFields(raw.text)
 	}
 	if o == nil {
-		r.warn("bad-item", at, "items", "an item is no object and was left out; write {…}")
+		r.warn("bad-item", at, "items", "the item is not a JSON object and was left out; write {…}")
 		return
 	}
 	r.scan.Offset, r.scan.Raw = at, "items"
@@ -128,7 +128,7 @@ func (r *reader) jsonWords(d *draft, o jsonObject) {
 		d.relate(courant.RelatedLink{URL: external})
 	}
 	if url := jsonText(o["url"]); it.Link == "" && strings.TrimSpace(url) != "" {
-		r.here("bad-link", "a link is no address of the web and was left out; write the full address of the page and nothing else")
+		r.here("bad-link", "the link is not a web address and was left out; write the whole address, beginning with http, and nothing else")
 	}
 	r.setDate(&it.Published, jsonText(o["date_published"]))
 	r.setDate(&it.Updated, jsonText(o["date_modified"]))
@@ -183,5 +183,5 @@ func jsonReason(err error) string {
 	if errors.As(err, &syntax) {
 		return syntax.Error()
 	}
-	return "it is no feed's"
+	return "this is not the JSON of a feed"
 }

@@ -24,10 +24,10 @@ func (r *reader) setDate(t *courant.Time, text string) {
 	v, zoned, ok := when.Parse(text)
 	switch {
 	case !ok:
-		r.here("bad-date", "a date cannot be read; write it as RFC 822 or RFC 3339 say")
+		r.here("bad-date", "the date cannot be read and was left out; use the format of RFC 822 or RFC 3339")
 		return
 	case !zoned:
-		r.here("date-without-zone", "a date has no time zone and was read as UTC; write the zone")
+		r.here("date-without-zone", "the date has no time zone and UTC was assumed; add the time zone")
 	}
 	t.Time = v
 }

@@ -34,7 +34,7 @@ func (r *reader) readRSS() error {
 // end is what becomes of a feed whose root element was seen or not.
 func (r *reader) end(root bool) error {
 	if !root {
-		return courant.Errorf(courant.Invalid, "malformed: the document is cut off inside of its first tag")
+		return courant.Errorf(courant.Invalid, "malformed: the document ends inside its first tag")
 	}
 	if r.turbo {
 		r.out.Format = "turbo"
@@ -157,7 +157,7 @@ func (r *reader) rssItem() {
 // last adds an item, unless the feed is cut off before it says which it is.
 func (r *reader) last(d *draft) {
 	if r.scan.Truncated() {
-		r.amend("truncated", "; the item that it ends in makes no page")
+		r.amend("truncated", "; the incomplete item at the end gets no page")
 		if d.item.Link == "" && d.item.ID == "" && d.id == "" {
 			return
 		}

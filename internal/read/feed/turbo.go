@@ -43,10 +43,10 @@ func (r *reader) turboChannel(local string) {
 // unknownTurbo warns of an element that Turbo RSS does not have, or not here.
 func (r *reader) unknownTurbo(elsewhere bool, place string) {
 	if elsewhere {
-		r.here("misplaced-element", "an element of Turbo RSS was left out, since it says nothing here; move it into the "+place)
+		r.here("misplaced-element", "the element of Turbo RSS has no meaning here and was left out; move it into the "+place)
 		return
 	}
-	r.here("unknown-element", "an element is none of Turbo RSS; it was left out")
+	r.here("unknown-element", "the element is not part of Turbo RSS and was left out; check its name")
 }
 
 // isTurboItem names what belongs to an item, isTurboFeed to the channel.
@@ -80,7 +80,7 @@ func (r *reader) turboCounter() {
 		whole = false
 	}
 	if !whole {
-		r.here("bad-counter", "a counter has a type that is none, or lacks what its type needs; give type and id, or url if the type is custom")
+		r.here("bad-counter", "the counter has an unknown type, or lacks its id or url; write type and id, or type and url if the type is custom")
 	}
 }
 
@@ -89,7 +89,7 @@ func (r *reader) turboAds() {
 	s, f := &r.scan, &r.out.Feed
 	a := courant.AdNetwork{Type: s.Attr("type"), ID: s.Attr("id"), Slot: s.Attr("turbo-ad-id")}
 	if a.Slot == "" {
-		r.here("ad-without-slot", "an advertising network has no turbo-ad-id, so that no place can show it; give it one and repeat it in the figure")
+		r.here("ad-without-slot", "the advertising network has no turbo-ad-id, so it cannot be shown anywhere; add one and repeat it in the figure")
 	}
 	if a.Code = strings.TrimSpace(s.Inner(channelChild)); len(a.Code) > maxLine {
 		a.Code = "" // no longer whole
@@ -145,13 +145,13 @@ func (r *reader) turboContent(d *draft, html string) {
 		return
 	}
 	if d.turbo {
-		r.here("repeated-element", "an item has turbo:content twice; the first counts, put everything into one")
+		r.here("repeated-element", "the item has two turbo:content elements and the first one was used; put everything into one")
 		return
 	}
 	d.turbo = true
 	if once := unescaped(html); once != html {
 		html = once
-		r.here("escaped-twice", "tags in turbo:content are escaped twice and were read as tags; escape them once, or not at all inside of CDATA")
+		r.here("escaped-twice", "tags in turbo:content are escaped twice and were read as tags; escape them once, or not at all inside CDATA")
 	}
 	heading, rest := heading(html)
 	if heading != "" {
@@ -305,11 +305,11 @@ func (r *reader) checkTurbo(d *draft) {
 	switch {
 	case it.Turbo == nil || !*it.Turbo:
 	case it.Link == "":
-		r.here("item-without-link", "a Turbo item has no link, by which its page is known; it was left out")
+		r.here("item-without-link", "the Turbo item has no link, which identifies its page, and was left out; add the link of the page")
 	case !d.turbo && d.content.html == "":
-		r.here("turbo-without-content", "a Turbo item has no turbo:content, or an empty one; its page shows the description")
+		r.here("turbo-without-content", "the Turbo item has no turbo:content, or an empty one, so its page shows the description; add the content")
 	case d.turbo && d.heading == "":
-		r.here("turbo-without-heading", "the page of a Turbo item has no h1 in a header at its beginning; write one, it is the title where the item has no other")
+		r.here("turbo-without-heading", "the Turbo page has no h1 in a header at its beginning; add one: it is the title if the item has no other")
 	}
 	if !r.turbo || it.Link == "" {
 		return
@@ -319,7 +319,7 @@ func (r *reader) checkTurbo(d *draft) {
 	}
 	page, _, _ := strings.Cut(it.Link, "#")
 	if r.links[page] {
-		r.here("shared-link", "two items have the same link; a page has one address, so that the first one counts")
+		r.here("shared-link", "two Turbo items have the same address and the first one is used; give each page its own address")
 	}
 	r.links[page] = true
 }

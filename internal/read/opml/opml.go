@@ -41,7 +41,7 @@ func Read(body []byte) ([]Entry, error) {
 	case trimmed[0] == '[':
 		var entries []Entry
 		if err := json.Unmarshal(trimmed, &entries); err != nil {
-			return nil, courant.Errorf(courant.Invalid, "the JSON array: %w", err)
+			return nil, courant.Errorf(courant.Invalid, "read JSON array: %w", err)
 		}
 		return entries, nil
 	case trimmed[0] == '{':
@@ -66,7 +66,7 @@ func readLines(text []byte) ([]Entry, error) {
 		entries = append(entries, e)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, courant.Errorf(courant.Invalid, "the JSON lines: %w", err)
+		return nil, courant.Errorf(courant.Invalid, "read JSON lines: %w", err)
 	}
 	return entries, nil
 }
@@ -85,12 +85,12 @@ func readXML(text []byte) ([]Entry, error) {
 		}
 		if err != nil {
 			line, column := d.InputPos()
-			return nil, courant.Errorf(courant.Invalid, "%d:%d: %w", line, column, err)
+			return nil, courant.Errorf(courant.Invalid, "line %d, column %d: %w", line, column, err)
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
 			if depth++; depth > maxDepth {
-				return nil, courant.Errorf(courant.Invalid, "outlines are nested more than %d deep", maxDepth)
+				return nil, courant.Errorf(courant.Invalid, "elements are nested more than %d levels deep", maxDepth)
 			}
 			seen = seen || t.Name.Local == "opml"
 			if t.Name.Local == "outline" {
@@ -101,7 +101,7 @@ func readXML(text []byte) ([]Entry, error) {
 		}
 	}
 	if !seen {
-		return nil, courant.Errorf(courant.Invalid, "this is neither OPML nor JSON: there is no <opml> in it")
+		return nil, courant.Errorf(courant.Invalid, "the file is neither OPML nor JSON: there is no <opml> element")
 	}
 	return entries, nil
 }

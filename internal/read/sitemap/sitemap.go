@@ -45,11 +45,11 @@ func Read(src io.Reader, opt Options) (*courant.Reading, error) {
 	r.out.Encoding = r.pieces.Encoding
 	if r.pieces.Healed {
 		r.out.WellFormed = false
-		r.warn("encoding", 0, "", "the text is "+r.out.Encoding+", or has bytes that are not, or characters such as NUL; declare what it is, and write none of these")
+		r.warn("encoding", 0, "", "the bytes do not match the declared encoding, or there are characters that no document may contain, such as NUL; the text was read as "+r.out.Encoding+": declare the real encoding and remove such characters")
 	}
 	if err := r.pieces.Err(); err != nil {
 		r.out.WellFormed = false
-		r.warn("truncated", 0, "", "the document could not be read to its end: "+err.Error())
+		r.warn("truncated", 0, "", "the document could not be read to the end: "+err.Error())
 	}
 	if strings.TrimSpace(first) == "" {
 		return r.out, courant.Errorf(courant.Invalid, "empty: the document is empty")
@@ -160,7 +160,7 @@ func (r *reader) entry() bool {
 	})
 	if u.Loc == "" {
 		if !s.Truncated() {
-			r.warn("entry-without-loc", offset, raw, "an entry has no loc; it was left out")
+			r.warn("entry-without-loc", offset, raw, "the entry has no loc and was left out; add loc")
 		}
 		return true
 	}
@@ -207,7 +207,7 @@ func (r *reader) text() string {
 func (r *reader) date(to *courant.Time) {
 	t, _, ok := when.Parse(r.text())
 	if !ok {
-		r.here("bad-date", "this is no date; write it like 2026-01-31 or 2026-01-31T15:04:05+03:00")
+		r.here("bad-date", "the date cannot be read and was left out; write it like 2026-01-31 or 2026-01-31T15:04:05+03:00")
 		return
 	}
 	to.Time = t
@@ -223,16 +223,16 @@ func (r *reader) media(list []string) []string {
 // add takes an entry; false if there are enough.
 func (r *reader) add(u courant.SitemapURL) bool {
 	if len(r.out.URLs) >= MaxURLs {
-		r.here("too-many-urls", "the sitemap has more than 50,000 addresses; the others were left out: divide it")
+		r.here("too-many-urls", "the sitemap has more than 50,000 addresses and the others were left out; split the sitemap")
 		return false
 	}
 	address := link.Resolve(r.opt.URL, u.Loc)
 	if address == "" || len(u.Loc) > maxURL {
-		r.here("bad-link", "this is no address; write it in full, with http:// or https://")
+		r.here("bad-link", "this is not an address, or it is longer than 2,048 bytes; write it in full, beginning with http:// or https://")
 		return true
 	}
 	if host := link.Host(r.opt.URL); host != "" && r.out.Format != "sitemapindex" && link.Domain(link.Host(address)) != link.Domain(host) {
-		r.here("foreign-url", "an address is not of the sitemap's site; it was left out")
+		r.here("foreign-url", "the address belongs to another site and was left out; list only the sitemap's own site")
 		return true
 	}
 	u.Loc = address
