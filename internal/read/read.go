@@ -1,5 +1,5 @@
-// Package read reads whatever a source sends, told apart by its bytes: feeds,
-// catalogues, sitemaps, lists of feeds, in archives or not.
+// Package read reads any document that a source sends: feeds, catalogues,
+// sitemaps and lists of feeds, packed or not. It detects the format from the bytes.
 package read
 
 import (
@@ -18,12 +18,11 @@ import (
 	"github.com/courant-platform/courant/internal/read/sitemap"
 )
 
-// The bounds of a document, unpacked.
+// The size limits of a document in bytes, after unpacking.
 const (
 	MaxFeed    = 64 << 20
 	MaxCatalog = 8 << 30
-	// UsualFeed is how large a feed is that the robot takes unless it is told
-	// otherwise; files may be larger.
+	// UsualFeed is the default of robot.max_feed in bytes; files may be larger.
 	UsualFeed = 10 << 20
 )
 
@@ -35,23 +34,23 @@ type Options struct {
 	Offer       func(*courant.Offer) error // gets each offer of a catalogue; nil collects them
 }
 
-// Result is a reading. Complete is false for a catalogue that is cut off.
+// Result is a reading. Complete is false for a truncated catalogue.
 type Result struct {
 	courant.Reading
 	Complete bool
-	Count    int // of offers
+	Count    int // number of offers
 }
 
 // Catalog says whether the document is one.
 func (r Result) Catalog() bool { return r.Format == "yml" || r.Format == "merchant" }
 
-// headSize is how much of a document tells what it is.
+// headSize is how many bytes of a document are used to detect its format.
 const headSize = 48 << 10
 
-// Read reads a document, which open may have to open twice. An error is that of
-// open or Options.Offer, or of the kind courant.Invalid and begins with
-// not_a_feed, empty, too_large or malformed and a colon; what was read comes
-// with it.
+// Read reads a document; it may call open twice. It returns an error of open or
+// Options.Offer unchanged; other errors are of kind courant.Invalid and their text
+// begins with "not_a_feed:", "empty:", "too_large:" or "malformed:". The result
+// holds what was read before the error.
 func Read(open func() (io.ReadCloser, error), opt Options) (Result, error) {
 	none := Result{Reading: courant.Reading{Format: "unknown", Encoding: "utf-8"}}
 	src, err := open()
@@ -96,8 +95,8 @@ func Read(open func() (io.ReadCloser, error), opt Options) (Result, error) {
 	return Result{Reading: *r, Complete: readErr == nil}, readErr
 }
 
-// unread says why a document was not read to its end, in the warning that it is
-// cut off if there is one.
+// unread adds a warning that says why a document was not read to the end, or adds
+// the reason to its "truncated" warning if there is one.
 func unread(r *courant.Reading, why error) {
 	if errors.Is(why, unpack.ErrDamaged) {
 		r.Warnings = append(r.Warnings, courant.Warning{Code: "bad-archive", Line: 1, Column: 1, Text: why.Error()})
@@ -113,7 +112,7 @@ func unread(r *courant.Reading, why error) {
 	r.Warnings = append(r.Warnings, courant.Warning{Code: "truncated", Line: 1, Column: 1, Text: text})
 }
 
-// afterArchive tells of what stands after the archive that a document came in.
+// afterArchive warns of data after the archive that contained the document.
 func afterArchive(r *courant.Reading, f *unpack.File) {
 	if f.Junk {
 		r.Warnings = append(r.Warnings, courant.Warning{Code: "bad-archive", Line: 1, Column: 1,
@@ -121,7 +120,7 @@ func afterArchive(r *courant.Reading, f *unpack.File) {
 	}
 }
 
-// outlines are the feeds that a list of feeds names.
+// outlines returns the feeds of an OPML or JSON list as links.
 func outlines(body []byte) (Result, error) {
 	_, encoding, healed := charset.Decode(body, "")
 	r := courant.Reading{Format: "opml", Encoding: encoding, WellFormed: !healed, Links: []courant.FeedLink{}}
@@ -135,7 +134,7 @@ func outlines(body []byte) (Result, error) {
 	return Result{Reading: r, Complete: err == nil}, err
 }
 
-// again opens a document once more, unpacked.
+// again returns a function that opens the document again, unpacked.
 func again(open func() (io.ReadCloser, error)) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) {
 		src, err := open()
@@ -161,8 +160,8 @@ func (b both) Close() error {
 	return b.src.Close()
 }
 
-// kindOf tells by the beginning of a document who reads it: by its root element,
-// or, where that means nothing, by the first that does.
+// kindOf returns the kind of reader for a document that begins with head: it takes
+// the first element that it knows.
 func kindOf(head []byte, contentType string) string {
 	text, _, _ := charset.Decode(head, contentType)
 	t := string(text)
@@ -193,7 +192,8 @@ func kindOf(head []byte, contentType string) string {
 	return "feed"
 }
 
-// isMerchant tells product feeds from those that only declare the namespace.
+// isMerchant reports whether the feed uses elements of the namespace g, rather than
+// only declaring it.
 func isMerchant(t string) bool {
 	g := "g"
 	if i := strings.Index(t, "base.google.com/ns/1.0"); i >= 0 {

@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	maxName    = 1024 // of a name, a vendor and the like, which lists of offers show
-	maxCode    = 64   // of a currency, an outlet's stock
+	maxName    = 1024 // of names, vendors and other texts that lists of offers show
+	maxCode    = 64   // of a currency or an outlet's stock
 	maxParams  = 64 << 10
 	maxOutlets = 1024 // of one offer
 )
 
-// bounds shortens ids and texts, and notes whether one had to be.
+// bounds shortens ids and texts and records whether any was too long.
 type bounds struct{ id, text bool }
 
 func (b *bounds) ids(ids ...*string) {
@@ -45,7 +45,7 @@ func (b *bounds) ways(ways []courant.Shipping) {
 	}
 }
 
-// offer shortens all that an offer is known by and that lists of offers show.
+// offer shortens the ids of an offer and the texts that lists of offers show.
 func (b *bounds) offer(o *courant.Offer) {
 	b.ids(&o.ID, &o.GroupID, &o.CategoryID)
 	for _, list := range [][]string{o.Recommended, o.Sets} {
@@ -70,7 +70,7 @@ func (b *bounds) offer(o *courant.Offer) {
 	}
 }
 
-// bound shortens what is too long in an offer, and says so.
+// bound shortens what is too long in an offer, with a warning.
 func (r *reader) bound(o *courant.Offer) {
 	var b bounds
 	b.offer(o)
@@ -78,7 +78,7 @@ func (r *reader) bound(o *courant.Offer) {
 	r.tooLong(b)
 }
 
-// tooLong says what had to be shortened.
+// tooLong warns of what was shortened.
 func (r *reader) tooLong(b bounds) {
 	if b.id {
 		r.here("too-long", "the id is longer than 512 bytes and was shortened to its beginning and a digest; shorten it")
@@ -88,7 +88,7 @@ func (r *reader) tooLong(b bounds) {
 	}
 }
 
-// fit leaves out the params beyond a bound for all together.
+// fit leaves out the params beyond maxParams bytes in total.
 func (r *reader) fit(params []courant.Param) []courant.Param {
 	size := 0
 	for i := range params {
@@ -100,7 +100,7 @@ func (r *reader) fit(params []courant.Param) []courant.Param {
 	return params
 }
 
-// room says whether a list of an offer takes one more.
+// room reports whether a list with n elements may grow; if not, it warns.
 func (r *reader) room(n int) bool {
 	if n < maxList {
 		return true

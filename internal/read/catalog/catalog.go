@@ -1,12 +1,12 @@
 // Package catalog reads product catalogues (YML, Google Merchant in RSS and in
-// Atom) of any size: a stream of bytes in, a stream of offers out. It holds a
-// piece of the document, the tree of categories and a digest of each id, up to a
-// bound, not the offers. A bad element costs a warning, a cut-off file the offers
-// that are missing and the one that it ends in: half of a price is another price.
+// Atom) of any size: a stream of bytes in, a stream of offers out. Memory holds one
+// piece of the document, the tree of categories and a digest of each offer's id, up
+// to a limit, but no offers. A bad element gives a warning. Of a truncated file the
+// last, incomplete offer is left out, because half of a price is another price.
 //
 // An offer's Hash is the hexadecimal form of the first 16 bytes of the SHA-256
-// over the version of this reader and all fields of the offer, each with its
-// length before it, so that two offers that differ in anything differ in it.
+// of this reader's version and all fields of the offer, each prefixed with its
+// length, so that offers that differ in any field have different hashes.
 package catalog
 
 import (
@@ -21,11 +21,11 @@ import (
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
-// Version is the version of the reader: a change of what it makes of the same
-// bytes makes all hashes new.
+// Version is the version of the reader. It is part of every hash and must grow when
+// the same bytes give different offers.
 const Version = 1
 
-// The bounds of one catalogue.
+// The limits of one catalogue.
 const (
 	maxCategories  = 1 << 20
 	maxList        = 256 // pictures, params and the like of one offer
@@ -34,26 +34,26 @@ const (
 	maxDepth       = 32 // of categories
 	maxPerCode     = 10 // warnings
 	maxShopList    = 10000
-	maxIDs         = 1 << 23 // of offers that are known to have come
+	maxIDs         = 1 << 23 // offer ids remembered to find duplicates
 )
 
-// Options say where a catalogue comes from and who gets its offers.
+// Options say where a catalogue comes from and what receives its offers.
 type Options struct {
 	URL         string // of the catalogue; what addresses are relative to
-	ContentType string // as the transport named it
-	// Offer gets each offer in the order of the file, and may keep it. An error
-	// ends the reading and comes back. Nil collects them in the Reading.
+	ContentType string // Content-Type of the response
+	// Offer is called for each offer in the order of the file, and may keep it. An
+	// error stops Read, which returns it. If Offer is nil, the Reading collects them.
 	Offer func(*courant.Offer) error
 	// Again opens the document once more. It is called if categories come after
 	// offers; without it such offers have no category names.
 	Again func() (io.ReadCloser, error)
 }
 
-// Read reads a catalogue. What it could read comes back whatever the error, which
-// is that of the source or of Options.Offer, or of the kind courant.Invalid with
-// a text that begins with not_a_feed, empty or malformed and a colon.
-// WellFormed is false if anything was healed, Complete false if the document is
-// cut off.
+// Read reads a catalogue. It returns what it could read also with an error. Errors
+// of src and of Options.Offer are returned unchanged; others are of kind
+// courant.Invalid and begin with "not_a_feed:", "empty:" or "malformed:".
+// WellFormed is false if anything was repaired, Complete is false if the document is
+// truncated.
 func Read(src io.Reader, opt Options) (out Catalog, err error) {
 	r := newReader(src, opt)
 	r.scan.Source = r.pieces.Next()
@@ -65,11 +65,11 @@ func Read(src io.Reader, opt Options) (out Catalog, err error) {
 	return r.finish(err)
 }
 
-// Catalog is a reading, and whether all of the document was there.
+// Catalog is a reading; Complete reports whether the document was read to its end.
 type Catalog struct {
 	courant.Reading
 	Complete bool
-	Count    int // of offers
+	Count    int // number of offers
 }
 
 // reader is one reading in progress.
@@ -83,13 +83,13 @@ type reader struct {
 	counts map[string]int
 	hash   hasher
 	buffer []byte
-	failed error // of Options.Offer
+	failed error // returned by Options.Offer
 
 	seed     maphash.Seed
-	ids      map[uint64]struct{} // digests of those that came, 8 bytes each
+	ids      map[uint64]struct{} // 8-byte digests of the offers so far
 	merchant bool
-	cut      bool // an offer was left out, for the document ends inside of it
-	seen     bool // all categories were read before, since they come late
+	cut      bool // the document ended inside an offer, which was left out
+	seen     bool // the categories were read in a first pass, because they follow offers
 }
 
 func newReader(src io.Reader, opt Options) *reader {
@@ -103,7 +103,8 @@ func newReader(src io.Reader, opt Options) *reader {
 	return r
 }
 
-// space keeps the one namespace that tells merchant feeds, Atom's, and prefixes.
+// space maps the namespace of merchant feeds to "g", that of Atom to "", and every
+// other one to its prefix.
 func space(uri, prefix string) string {
 	switch uri = strings.ToLower(uri); {
 	case strings.Contains(uri, "base.google.com"):
@@ -174,7 +175,7 @@ func (r *reader) finish(err error) (Catalog, error) {
 	return r.out, err
 }
 
-// empty leaves no list nil.
+// empty replaces nil lists by empty ones.
 func empty(r *courant.Reading) {
 	if r.Items == nil {
 		r.Items = []courant.Item{}
@@ -199,7 +200,7 @@ func empty(r *courant.Reading) {
 	}
 }
 
-// warn notes what was healed or left out, up to a bound for each kind.
+// warn adds a warning, up to maxPerCode for each code.
 func (r *reader) warn(code string, offset int, element, text string) {
 	if r.counts[code]++; r.counts[code] > maxPerCode {
 		return
@@ -212,7 +213,7 @@ func (r *reader) warn(code string, offset int, element, text string) {
 		Element: strings.Clone(element), Text: text})
 }
 
-// amend adds to the first warning of a kind, and says whether there is one.
+// amend appends text to the first warning with a code and reports whether there is one.
 func (r *reader) amend(code, text string) bool {
 	for i := range r.out.Warnings {
 		if w := &r.out.Warnings[i]; w.Code == code {
@@ -223,10 +224,10 @@ func (r *reader) amend(code, text string) bool {
 	return false
 }
 
-// here is warn for the current token.
+// here is warn at the current token.
 func (r *reader) here(code, text string) { r.warn(code, r.scan.Offset, r.scan.Raw, text) }
 
-// give hands a finished offer over; false ends the reading.
+// give passes on a finished offer; it returns false to stop reading.
 func (r *reader) give(o *courant.Offer) bool {
 	r.bound(o)
 	id := maphash.String(r.seed, o.ID)

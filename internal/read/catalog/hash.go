@@ -8,10 +8,10 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// hasher collects fields, each with its length before it; it may be used again.
+// hasher collects fields, each prefixed with its length. It can be reused.
 type hasher struct{ buf []byte }
 
-// offer is the hash of an offer; see the package comment.
+// offer returns the hash of an offer; see the package comment.
 func (h *hasher) offer(o *courant.Offer) string {
 	h.buf = h.buf[:0]
 	h.number(Version)
@@ -56,7 +56,7 @@ func (h *hasher) list(lists ...[]string) {
 	}
 }
 
-// flags writes 0 for none, 1 for no, 2 for yes.
+// flags writes 0 for nil, 1 for false, 2 for true.
 func (h *hasher) flags(flags ...*bool) {
 	for _, f := range flags {
 		switch {

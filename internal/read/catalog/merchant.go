@@ -8,7 +8,7 @@ import (
 )
 
 // items reads a product feed of Google Merchant or Bing: items of RSS or entries
-// of Atom with elements of the namespace g, whose names also count without it.
+// of Atom with elements of the namespace g; names without a namespace are accepted.
 func (r *reader) items() error {
 	s, feed := &r.scan, &r.out.Feed
 	for {
@@ -41,7 +41,7 @@ func (r *reader) items() error {
 	}
 }
 
-// merchantDraft is an offer while it is read.
+// merchantDraft is an offer that is being read.
 type merchantDraft struct {
 	*courant.Offer
 	price, sale string
@@ -157,8 +157,8 @@ func first(to *string, value string) {
 	}
 }
 
-// merchantParam takes what describes the product, and skips what is for the
-// advertiser alone.
+// merchantParam reads elements that describe the product and skips those that only
+// matter to advertisers.
 func (r *reader) merchantParam(o *courant.Offer, local string) {
 	s := &r.scan
 	switch local {
@@ -179,7 +179,7 @@ func (r *reader) merchantParam(o *courant.Offer, local string) {
 	}
 }
 
-// isAdvertising names elements of the format that readers have no use for.
+// isAdvertising reports whether an element of the format is of no use to readers.
 func isAdvertising(local string) bool {
 	switch local {
 	case "mobile_link", "online_only", "identifier_exists", "sale_price_effective_date", "installment", "loyalty_points",
@@ -197,7 +197,7 @@ func isAdvertising(local string) bool {
 func (r *reader) merchantPicture(o *courant.Offer, main bool) {
 	for part := range strings.SplitSeq(r.text(), ",http") {
 		if part != "" && !strings.HasPrefix(part, "http") {
-			part = "http" + part // several in one element
+			part = "http" + part // several addresses in one element
 		}
 		u := r.address(part)
 		switch {
@@ -224,7 +224,7 @@ func (r *reader) money(o *courant.Offer) string {
 	return r.price(amount)
 }
 
-// availability reads the words of the format with blanks or underscores.
+// availability accepts the words of the format with spaces or underscores.
 func (r *reader) availability(o *courant.Offer) {
 	word := strings.ReplaceAll(strings.ToLower(r.text()), " ", "_")
 	o.Available = word == "in_stock" || word == "available" || word == "available_for_order" || yes(word)

@@ -7,8 +7,8 @@ import (
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
-// ymlOffer reads an offer; the next one ends it, whatever is still open. False
-// ends the reading.
+// ymlOffer reads an offer; the next offer ends it, whatever is still open. It
+// returns false to stop reading.
 func (r *reader) ymlOffer(offersType string) bool {
 	s := &r.scan
 	offset, raw := s.Offset, s.Raw
@@ -40,13 +40,13 @@ func (r *reader) ymlOffer(offersType string) bool {
 	return r.give(o)
 }
 
-// ymlDraft is an offer while it is read.
+// ymlDraft is an offer that is being read.
 type ymlDraft struct {
 	*courant.Offer
 	title, artist string
 }
 
-// finishOffer works out what follows from the elements.
+// finishOffer derives the name and the category path from the elements.
 func (r *reader) finishOffer(d *ymlDraft) {
 	o := d.Offer
 	switch {
@@ -71,7 +71,7 @@ func (r *reader) finishOffer(d *ymlDraft) {
 	lists(o)
 }
 
-// lists leaves no list of the contract nil.
+// lists replaces nil lists that the JSON contract requires by empty ones.
 func lists(o *courant.Offer) {
 	for _, l := range []*[]string{&o.Category, &o.Pictures, &o.Barcodes} {
 		if *l == nil {
@@ -127,7 +127,7 @@ func (r *reader) offerElement(d *ymlDraft) {
 	}
 }
 
-// textField is where a plain text of an offer goes, nil for other elements.
+// textField returns the field for an element of plain text, nil for other elements.
 func textField(o *courant.Offer, local string) *string {
 	switch local {
 	case "name":
@@ -162,7 +162,7 @@ func textField(o *courant.Offer, local string) *string {
 	return nil
 }
 
-// rareElement reads what few offers have.
+// rareElement reads elements that few offers have.
 func (r *reader) rareElement(o *courant.Offer, local string) {
 	s := &r.scan
 	switch local {
@@ -192,7 +192,7 @@ func (r *reader) rareElement(o *courant.Offer, local string) {
 		}
 	case "market_category", "cpa", "enable_auto_discounts", "credit-template", "supplier", "related_offer", "purchase_price",
 		"pricelabs_param", "buyurl", "downloadable", "bid", "cbid", "fee", "count", "local_delivery_cost", "deliveryincluded":
-		s.Skip(isOffer) // of no use to readers
+		s.Skip(isOffer) // readers have no use for it
 	default:
 		if isDetail(local) {
 			name := s.Raw
@@ -204,7 +204,7 @@ func (r *reader) rareElement(o *courant.Offer, local string) {
 	}
 }
 
-// isDetail names the elements that the types of offers have of their own.
+// isDetail reports whether an element belongs to one type of offer only, such as books.
 func isDetail(local string) bool {
 	switch local {
 	case "author", "publisher", "series", "year", "isbn", "volume", "part", "language", "binding", "page_extent",
@@ -223,7 +223,7 @@ func (r *reader) detail(o *courant.Offer, name, value string) {
 	}
 }
 
-// ymlPrice reads a price, which may say that it is the lowest of several.
+// ymlPrice reads a price; the attribute from marks the lowest of several.
 func (r *reader) ymlPrice(o *courant.Offer, local string) {
 	from := yes(r.scan.Attr("from"))
 	p := r.price(r.text())
@@ -271,7 +271,7 @@ func (r *reader) condition(o *courant.Offer) {
 	})
 }
 
-// ids reads a list with commas.
+// ids reads a comma-separated list.
 func ids(text string) (out []string) {
 	for id := range strings.SplitSeq(text, ",") {
 		if id = strings.TrimSpace(id); id != "" && len(out) < maxList {

@@ -7,8 +7,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
-// extra reads a set, a gift or a promotion. A document may hold many; they are
-// kept up to a bound.
+// extra reads a set, a gift or a promotion, up to maxShopList of each.
 func (r *reader) extra(local string) {
 	shop := r.out.Shop
 	switch {
@@ -24,7 +23,7 @@ func (r *reader) extra(local string) {
 	}
 }
 
-// children calls f with each child element; what f does not read is skipped.
+// children calls f for each child element and skips those for which f returns false.
 func (r *reader) children(f func(local string) (read bool)) {
 	s, stop := &r.scan, r.stop()
 	s.Children(stop, func() {

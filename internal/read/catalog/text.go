@@ -9,8 +9,8 @@ import (
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
-// text is the rest of the current element as one line of plain text: references
-// are decoded once, and what then looks like a tag is text.
+// text returns the rest of the current element as one line of plain text. References
+// are decoded once; what looks like a tag after that is text.
 func (r *reader) text() string {
 	text := strings.TrimSpace(r.inner())
 	if len(text) > maxLine {
@@ -19,7 +19,8 @@ func (r *reader) text() string {
 	return line(text)
 }
 
-// identifier is the id that the rest of the current element is, as it is kept.
+// identifier reads the rest of the current element as an id and shortens it to
+// courant.MaxID.
 func (r *reader) identifier() string {
 	text := strings.TrimSpace(r.inner())
 	if len(text) > courant.MaxID {
@@ -35,7 +36,7 @@ func (r *reader) inner() string {
 	return r.scan.Inner(isOfferChild)
 }
 
-// isOfferChild names the elements that end a text whose end tag is missing.
+// isOfferChild reports whether an element ends a text whose end tag is missing.
 func isOfferChild(n xmlscan.Name) bool {
 	switch n.Local {
 	case "offer", "url", "price", "oldprice", "currencyid", "categoryid", "picture", "vendor", "vendorcode", "model", "name",
@@ -47,7 +48,7 @@ func isOfferChild(n xmlscan.Name) bool {
 
 func isItemChild(n xmlscan.Name) bool { return isItem(n) || n.Space == "g" }
 
-// stop says which elements end one whose end tag is missing.
+// stop returns the test for elements that end one whose end tag is missing.
 func (r *reader) stop() func(xmlscan.Name) bool {
 	if r.merchant {
 		return isItem
@@ -61,7 +62,7 @@ func isItem(n xmlscan.Name) bool {
 	return n.Space == "" && (n.Local == "item" || n.Local == "entry")
 }
 
-// line makes one line of text.
+// line collapses text into one line of at most maxLine bytes.
 func line(s string) string {
 	if len(s) > maxLine {
 		s = strings.ToValidUTF8(s[:maxLine], "")
@@ -73,8 +74,9 @@ func line(s string) string {
 	return markup.Line(s)
 }
 
-// isLine says quickly that text is one line in letters that have one form only:
-// ASCII, most of Latin, Greek, Cyrillic.
+// isLine is a fast check that text is one line and has no letters with several
+// normal forms: only ASCII, most of Latin, Greek and Cyrillic. It may return false
+// for such text, but never true for other text.
 func isLine(s string) bool {
 	blank := false
 	for i := 0; i < len(s); i++ {
@@ -93,7 +95,7 @@ func isLine(s string) bool {
 	return true
 }
 
-// address is a link of the catalogue, absolute, or "".
+// address resolves a link of the catalogue, or returns "" with a warning.
 func (r *reader) address(ref string) string {
 	ref = strings.TrimSpace(ref)
 	if ref == "" {
@@ -109,7 +111,7 @@ func (r *reader) address(ref string) string {
 	return out
 }
 
-// isAbsolute says quickly that an address is plain and absolute.
+// isAbsolute is a fast check for plain absolute addresses; it may miss some.
 func isAbsolute(ref string) bool {
 	rest, ok := strings.CutPrefix(ref, "http")
 	if !ok {
@@ -131,7 +133,7 @@ func isAbsolute(ref string) bool {
 	return slash > 0 && !strings.Contains(rest, "/.")
 }
 
-// description is cleaned HTML; what has no tags keeps its lines.
+// description returns clean HTML; text without tags keeps its line breaks.
 func (r *reader) description(html string) string {
 	html = strings.Trim(html, " \t\r\n")
 	if html == "" {
@@ -148,8 +150,7 @@ func (r *reader) description(html string) string {
 	return strings.TrimSpace(string(r.buffer))
 }
 
-// price is a decimal number with a point, without blanks; "" and a warning for
-// what is none.
+// price returns a decimal number with a point and no spaces, or "" with a warning.
 func (r *reader) price(text string) string {
 	p, ok := decimal(text)
 	if !ok {
@@ -159,8 +160,8 @@ func (r *reader) price(text string) string {
 }
 
 // decimal reads a number as people write it: the decimal mark may be a comma, and
-// blanks and marks may part groups of digits, such as thousands. Marks in other
-// places make it no number, for nobody knows which one it is.
+// spaces or marks may separate groups of digits, such as thousands. It refuses marks
+// in other places, because the number would be ambiguous.
 func decimal(text string) (string, bool) {
 	text = strings.TrimSpace(text)
 	if isDecimal(text) || text == "" {
@@ -192,9 +193,9 @@ func decimal(text string) (string, bool) {
 
 var blanks = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ", "\u2019", "'")
 
-// ungrouped is a number without the marks between its groups of digits: all of
-// three, but that the first may be shorter, and with commas those between the
-// first and the last may have two, as in India.
+// ungrouped removes the marks between groups of digits. Groups have three digits; the
+// first may be shorter, and with commas the groups between the first and the last may
+// have two, as in India.
 func ungrouped(text string) (string, bool) {
 	at := strings.IndexAny(text, " ',.")
 	if at < 1 || at > 3 || text[0] == '0' {
@@ -211,7 +212,7 @@ func ungrouped(text string) (string, bool) {
 	return strings.Join(groups, ""), true
 }
 
-// isDecimal says that s is digits with at most one point inside.
+// isDecimal reports whether s is digits with at most one point between them.
 func isDecimal(s string) bool {
 	point := false
 	for i := range len(s) {
@@ -226,7 +227,7 @@ func isDecimal(s string) bool {
 	return s != "" && len(s) <= 32
 }
 
-// yes reads a truth value.
+// yes reads a boolean.
 func yes(text string) bool {
 	switch strings.ToLower(strings.TrimSpace(text)) {
 	case "true", "1", "yes", "y", "да":

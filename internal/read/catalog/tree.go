@@ -7,17 +7,17 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// tree is the categories of a catalogue with the names on the way to each.
+// tree holds the categories of a catalogue and caches the path to each.
 type tree struct {
 	list  []courant.Category
 	byID  map[string]int
 	paths map[string]branch
 }
 
-// branch is the way from the root to a category. It is shared and does not change.
+// branch is the path from the root to a category. It is shared and immutable.
 type branch struct{ ids, names []string }
 
-// add takes a category; a later one with the same id is left out.
+// add adds a category. It returns false if the id is empty or known, or the tree is full.
 func (t *tree) add(c courant.Category) bool {
 	if _, ok := t.byID[c.ID]; ok || c.ID == "" || len(t.list) >= maxCategories {
 		return false
@@ -32,8 +32,8 @@ func (t *tree) add(c courant.Category) bool {
 	return true
 }
 
-// path is the way from the root to a category; nothing if it is unknown. A parent
-// that is not there is left out, and a circle ends.
+// path returns the path from the root to a category, empty if the category is
+// unknown. It leaves out an unknown parent and stops at a cycle.
 func (t *tree) path(id string) branch {
 	if p, ok := t.paths[id]; ok {
 		return p
@@ -60,8 +60,8 @@ func (t *tree) path(id string) branch {
 	return b
 }
 
-// named adds the categories of a path like "Clothing > Shoes"; the id of each is
-// the path to it.
+// named adds the categories of a path like "Clothing > Shoes"; the id of each
+// is its path.
 func (t *tree) named(path string) branch {
 	if known, ok := t.paths[path]; ok {
 		return known

@@ -10,7 +10,7 @@ import (
 )
 
 // yml reads a catalogue in Yandex Market Language; the current token is its root.
-// Elements count in any order.
+// Elements may come in any order.
 func (r *reader) yml() error {
 	s := &r.scan
 	r.out.Shop = &courant.Shop{}
@@ -39,8 +39,8 @@ func (r *reader) yml() error {
 	}
 }
 
-// lateCategories reads the document once more where the first offer comes before
-// all categories.
+// lateCategories reads the categories in a second pass if the first offer comes
+// before all of them.
 func (r *reader) lateCategories() {
 	if r.out.Count > 0 || len(r.tree.list) > 0 || r.opt.Again == nil {
 		return
@@ -49,7 +49,7 @@ func (r *reader) lateCategories() {
 	r.opt.Again = nil
 	src, err := again()
 	if err != nil {
-		return // then offers have no category names, and each says so
+		return // offers then have no category names, and each gives a warning
 	}
 	defer src.Close()
 	first := newReader(src, Options{URL: r.opt.URL, ContentType: r.opt.ContentType})
@@ -79,7 +79,7 @@ func (r *reader) date(to *courant.Time, text string) {
 	to.Time = t
 }
 
-// shopElement reads what stands outside of offers.
+// shopElement reads an element outside of offers.
 func (r *reader) shopElement(local string) {
 	s, feed, shop := &r.scan, &r.out.Feed, r.out.Shop
 	switch local {
@@ -117,12 +117,12 @@ func (r *reader) shopElement(local string) {
 	}
 }
 
-// unknown notes an element that means nothing here.
+// unknown warns of an element that is not known in this place.
 func (r *reader) unknown() {
 	r.here("unknown-element", "the element is not known in this place and was left out; check its name")
 }
 
-// category takes a node of the tree.
+// category reads a category into the tree.
 func (r *reader) category() {
 	s := &r.scan
 	c := courant.Category{ID: strings.TrimSpace(s.Attr("id")), Parent: strings.TrimSpace(s.Attr("parentId"))}
@@ -157,7 +157,7 @@ func (r *reader) shipping() (ways []courant.Shipping) {
 	return ways
 }
 
-// currency is the code of a currency; the rouble has two.
+// currency returns the ISO 4217 code; the old codes RUR and BYR become RUB and BYN.
 func currency(id string) string {
 	id = strings.ToUpper(strings.TrimSpace(id))
 	switch id {

@@ -1,5 +1,5 @@
-// Package opml reads and writes lists of sources: OPML 1.0 and 2.0, and JSON as
-// an array or a line each.
+// Package opml reads and writes lists of sources: OPML 1.0 and 2.0, and (read only)
+// JSON arrays and JSON lines.
 package opml
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/charset"
 )
 
-// Namespace is that of the attributes that OPML lacks.
+// Namespace is the namespace of our attributes in OPML.
 const Namespace = "https://courant-platform.github.io/ns"
 
 // Entry is one source of a list.
@@ -30,8 +30,8 @@ type Entry struct {
 
 const maxDepth = 64
 
-// Read reads a list in any of the forms. Outlines without an address are
-// folders; an error is of kind courant.Invalid and says where.
+// Read reads a list in any of these formats. Outlines without an address are folders
+// and are left out. Errors are of kind courant.Invalid and say where they occurred.
 func Read(body []byte) ([]Entry, error) {
 	text, _, _ := charset.Decode(body, "")
 	trimmed := bytes.TrimSpace(text)
@@ -106,7 +106,7 @@ func readXML(text []byte) ([]Entry, error) {
 	return entries, nil
 }
 
-// outline adds the outline's source; attribute names are matched without case.
+// outline appends the source of an outline; it ignores the case of attribute names.
 func outline(entries []Entry, attrs []xml.Attr) []Entry {
 	var e Entry
 	var text string

@@ -13,9 +13,9 @@ import (
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
-// The bounds of one sitemap.
+// The limits of one sitemap.
 const (
-	MaxURLs    = 50000 // of the protocol
+	MaxURLs    = 50000 // as sitemaps.org says
 	maxMedia   = 1000  // pictures and videos of one entry
 	maxURL     = 2048
 	maxPerCode = 10
@@ -24,12 +24,12 @@ const (
 // Options say where a sitemap comes from.
 type Options struct {
 	URL         string // of the sitemap; what addresses are relative to
-	ContentType string
+	ContentType string // Content-Type of the response
 }
 
 // Read reads a sitemap; its entries are in URLs. The format is sitemap,
-// newssitemap (any entry is news) or sitemapindex. An error is that of the
-// source or of the kind courant.Invalid, and what was read comes with it.
+// newssitemap (any entry is news) or sitemapindex. The only error is of kind
+// courant.Invalid for an empty document; failures of src become warnings.
 func Read(src io.Reader, opt Options) (*courant.Reading, error) {
 	r := &reader{opt: opt, pieces: xmlscan.NewPieces(src, opt.ContentType), counts: map[string]int{},
 		out: &courant.Reading{Format: "sitemap", WellFormed: true, Items: []courant.Item{}, Offers: []courant.Offer{},
@@ -57,8 +57,8 @@ func Read(src io.Reader, opt Options) (*courant.Reading, error) {
 	return r.out, nil
 }
 
-// Text says whether the beginning of a document is that of a sitemap in plain
-// text: its first lines are addresses, one each.
+// Text reports whether the beginning of a document looks like a sitemap in plain
+// text: an address on each line.
 func Text(beginning string) bool {
 	n := 0
 	for l := range strings.SplitSeq(beginning, "\n") {
@@ -93,7 +93,7 @@ func (r *reader) warn(code string, offset int, element, text string) {
 
 func (r *reader) here(code, text string) { r.warn(code, r.scan.Offset, r.scan.Raw, text) }
 
-// lines reads plain text, an address a line.
+// lines reads plain text, one address per line.
 func (r *reader) lines(text string) {
 	for ; text != ""; text = r.pieces.Next() {
 		offset := 0
@@ -107,8 +107,8 @@ func (r *reader) lines(text string) {
 	}
 }
 
-// entries reads XML; an entry is a url or a sitemap, also where the root or its
-// namespace is a wrong one.
+// entries reads XML; url and sitemap elements are entries even if the root element
+// or its namespace is wrong.
 func (r *reader) entries(first string) {
 	s := &r.scan
 	*s = xmlscan.Scanner{Source: first, Refill: r.pieces.Next, Space: space, Report: func(f xmlscan.Fault) {
@@ -130,8 +130,8 @@ func (r *reader) entries(first string) {
 	}
 }
 
-// space keeps apart what the extensions add, whatever the version of their
-// namespace.
+// space maps the namespaces of the extensions, in any version, to their usual
+// prefixes.
 func space(uri, prefix string) string {
 	for _, known := range [...]string{"news", "image", "video", "mobile", "xhtml"} {
 		if strings.Contains(uri, "sitemap-"+known) || prefix == known {
@@ -148,7 +148,8 @@ func isEntry(n xmlscan.Name) bool {
 	return n.Space == "" && (n.Local == "url" || n.Local == "sitemap")
 }
 
-// entry reads one url or sitemap; the next one ends it, whatever is still open.
+// entry reads one url or sitemap; the next one ends it, whatever is still open. It
+// returns false to stop reading.
 func (r *reader) entry() bool {
 	s := &r.scan
 	offset, raw := s.Offset, s.Raw
@@ -167,8 +168,8 @@ func (r *reader) entry() bool {
 	return r.add(u)
 }
 
-// child reads an element of an entry. Those of extensions are looked through for
-// what they hold.
+// child reads an element of an entry. It does not skip the containers of extensions,
+// so their children come here too.
 func (r *reader) child(u *courant.SitemapURL) {
 	s := &r.scan
 	switch s.Name.Space + " " + s.Name.Local {
@@ -220,7 +221,7 @@ func (r *reader) media(list []string) []string {
 	return list
 }
 
-// add takes an entry; false if there are enough.
+// add adds an entry; it returns false if the sitemap is full.
 func (r *reader) add(u courant.SitemapURL) bool {
 	if len(r.out.URLs) >= MaxURLs {
 		r.here("too-many-urls", "the sitemap has more than 50,000 addresses and the others were left out; split the sitemap")
