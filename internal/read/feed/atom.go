@@ -30,7 +30,7 @@ func (r *reader) readAtom() error {
 	}
 }
 
-// atomFormat names the version of the root element.
+// atomFormat returns the version of the root element.
 func atomFormat(s *xmlscan.Scanner) string {
 	for _, a := range s.Attrs {
 		if strings.HasPrefix(a.Value, "http://purl.org/atom/ns") || a.Name == "version" && strings.HasPrefix(a.Value, "0.") {
@@ -40,14 +40,13 @@ func atomFormat(s *xmlscan.Scanner) string {
 	return "atom10"
 }
 
-// isAtom says whether a name is one of Atom; feeds without a namespace are taken
-// as if they had it.
+// isAtom reports whether a name belongs to Atom; names without a namespace do too.
 func isAtom(n xmlscan.Name) bool { return n.Space == "atom" || n.Space == "" }
 
-// isEntry says whether a name is that of an entry.
+// isEntry reports whether a name is that of an entry.
 func isEntry(n xmlscan.Name) bool { return isAtom(n) && n.Local == "entry" }
 
-// atomStop says whether an element ends what stands before it in an entry.
+// atomStop reports whether an element ends an unclosed sibling before it in an entry.
 func atomStop(n xmlscan.Name) bool {
 	if n.Space != "atom" {
 		return false
@@ -59,7 +58,7 @@ func atomStop(n xmlscan.Name) bool {
 	return false
 }
 
-// atomElement handles what stands outside of entries.
+// atomElement handles an element outside of entries.
 func (r *reader) atomElement() {
 	s := &r.scan
 	switch {
@@ -125,7 +124,7 @@ func (r *reader) entryElement(d *draft) {
 	d.scope = outer
 }
 
-// atomChild reads one child of an entry, or an element of Atom inside of RSS.
+// atomChild reads one child of an entry, or an Atom element inside RSS.
 func (r *reader) atomChild(d *draft, local string) {
 	s, it := &r.scan, &d.item
 	switch local {
@@ -163,7 +162,8 @@ func (r *reader) atomChild(d *draft, local string) {
 	}
 }
 
-// atomID takes an identifier; a path, which it must not be, is that of the page.
+// atomID reads an identifier; a path, which the standard forbids, is resolved as the
+// path of the page.
 func (r *reader) atomID(d *draft) string {
 	id := r.whole(atomStop)
 	if strings.HasPrefix(id, "/") {
@@ -172,8 +172,8 @@ func (r *reader) atomID(d *draft) string {
 	return id
 }
 
-// atomTitle takes the first title; the language of the title is that of the
-// entry, also if it says that it is none.
+// atomTitle reads the first title. The language of the title becomes that of the
+// entry, even if it is declared empty.
 func (r *reader) atomTitle(d *draft) {
 	if d.item.Title != "" {
 		r.scan.Skip(atomStop)
@@ -185,7 +185,7 @@ func (r *reader) atomTitle(d *draft) {
 	d.item.Title = r.atomText()
 }
 
-// atomDate takes the last of the dates of the highest rank.
+// atomDate keeps the last date of the highest rank.
 func (r *reader) atomDate(t *courant.Time, had *int, rank int) {
 	var read courant.Time
 	r.setDate(&read, r.scan.Inner(atomStop))
@@ -223,7 +223,7 @@ func (r *reader) atomLink(d *draft) {
 	}
 }
 
-// atomContent reads content, also content that only names its address.
+// atomContent reads content, inline or referred to with src.
 func (r *reader) atomContent(d *draft) {
 	src := d.address(r.scan.Attr("src"))
 	kind := strings.ToLower(r.scan.Attr("type"))
@@ -238,8 +238,8 @@ func (r *reader) atomContent(d *draft) {
 	}
 }
 
-// atomCategory takes the term, which is what readers of feeds agree on; some
-// feeds have only a label, or text as RSS has it.
+// atomCategory reads the term, as other feed readers do; some feeds have only a
+// label, or text as in RSS.
 func (r *reader) atomCategory(list *[]string) {
 	s := &r.scan
 	word := firstOf(s.Attr("term"), s.Attr("label"))

@@ -7,8 +7,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
-// feedElement reads what an Atom feed says of itself; RSS channels borrow these
-// elements.
+// feedElement reads an Atom element about the feed itself; RSS channels use them too.
 func (r *reader) feedElement() {
 	s, f := &r.scan, &r.out.Feed
 	switch s.Name.Local {
@@ -54,7 +53,7 @@ func (r *reader) feedLink() {
 		}
 	case "self":
 		f.Self = firstOf(f.Self, strings.Clone(href))
-	case "next", "prev-archive": // older entries, as RFC 5005 has them
+	case "next", "prev-archive": // older entries, as in RFC 5005
 		f.Next = firstOf(f.Next, strings.Clone(href))
 	case "hub":
 		if len(f.Hubs) < maxList {
@@ -63,7 +62,7 @@ func (r *reader) feedLink() {
 	}
 }
 
-// atomPerson reads a person construct inside of a scope.
+// atomPerson reads a person construct inside a scope.
 func (r *reader) atomPerson(outer scope) courant.Person {
 	s := &r.scan
 	base := r.inherit(outer).base
@@ -86,7 +85,7 @@ func (r *reader) atomPerson(outer scope) courant.Person {
 	return orText(p, text)
 }
 
-// orText completes a person by the text that stands in place of the elements.
+// orText completes a person from text that is there instead of elements.
 func orText(p courant.Person, text string) courant.Person {
 	if p == (courant.Person{}) {
 		p, _ = person(text)
@@ -97,8 +96,8 @@ func orText(p courant.Person, text string) courant.Person {
 	return p
 }
 
-// atomSource reads the feed that an entry was copied from: its authors and
-// rights, which are those of the entry if it names none.
+// atomSource reads the feed that an entry was copied from. Its authors and rights
+// apply if the entry has none.
 func (r *reader) atomSource(d *draft) {
 	s := &r.scan
 	s.Children(isEntry, func() {

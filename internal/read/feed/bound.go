@@ -6,14 +6,14 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// The bounds of what lists of pages show, in bytes: there are many pages in one.
+// The limits in bytes of texts that lists of pages show: a list holds many pages.
 const (
 	maxName = 1024 // of a title, a name, a category
 	maxTag  = 64   // of a language
 	maxMail = 254
 )
 
-// identifier is an id as it is kept.
+// identifier shortens an id to courant.MaxID bytes.
 func (r *reader) identifier(id string) string {
 	if id = strings.TrimSpace(id); len(id) <= courant.MaxID {
 		return line(id)
@@ -22,7 +22,7 @@ func (r *reader) identifier(id string) string {
 	return line(courant.ShortID(id))
 }
 
-// boundItem shortens the short texts of an item that are not.
+// boundItem shortens titles, names and other short texts of an item.
 func (r *reader) boundItem(it *courant.Item) {
 	b := bounds{}
 	b.cut(&it.Title, &it.ReportTitle)
@@ -65,10 +65,10 @@ func (r *reader) boundFeed(f *courant.Feed) {
 	}
 }
 
-// bounds shortens texts, and notes whether one had to be.
+// bounds shortens texts and records whether any was too long.
 type bounds struct{ met bool }
 
-// cut leaves the end of names out that are too long.
+// cut removes the end of names that are too long.
 func (b *bounds) cut(names ...*string) {
 	for _, s := range names {
 		if len(*s) > maxName {
@@ -77,7 +77,7 @@ func (b *bounds) cut(names ...*string) {
 	}
 }
 
-// drop leaves out what is worthless in part.
+// drop removes codes that are too long, because part of a code is worthless.
 func (b *bounds) drop(most int, codes ...*string) {
 	for _, s := range codes {
 		if len(*s) > most {

@@ -10,7 +10,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
-// channelElement reads what a channel says of itself.
+// channelElement reads an element about the channel itself.
 func (r *reader) channelElement() {
 	s, f := &r.scan, &r.out.Feed
 	if s.Name.Space == "atom" {
@@ -67,12 +67,12 @@ func (r *reader) channelNote() string {
 	return r.note(r.scan.Inner(channelChild), base)
 }
 
-// channelLink takes text, or an attribute as Atom writes it.
+// channelLink reads a link from text, or from the attribute href as in Atom.
 func (r *reader) channelLink() {
 	s, f := &r.scan, &r.out.Feed
 	if _, ok := s.LookupAttr("href"); ok {
 		if s.Attr("rel") == "" && s.Attr("type") == "" {
-			f.Link = "" // says more plainly than text that it is a link
+			f.Link = "" // this form is more reliable than text
 		}
 		r.feedLink()
 		return
@@ -81,14 +81,14 @@ func (r *reader) channelLink() {
 	f.Link = firstOf(f.Link, r.pageLink(base, s.Inner(channelChild)))
 }
 
-// ttl is in minutes; nonsense is left out.
+// ttl reads minutes and ignores implausible values.
 func (r *reader) ttl(text string) {
 	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n > 0 && n < 60*24*366 {
 		r.out.Feed.TTL = int64(n) * 60
 	}
 }
 
-// skipped reads the hours or the days of RSS 0.91 in which nobody should ask.
+// skipped reads skipHours or skipDays of RSS 0.91, when clients should not fetch.
 func (r *reader) skipped(list *[]int, name string, number func(string) int) {
 	s := &r.scan
 	s.Children(isItem, func() {
@@ -104,7 +104,7 @@ func (r *reader) skipped(list *[]int, name string, number func(string) int) {
 	})
 }
 
-// hour is from 0 to 23; 24, as some write midnight, is 0. -1 is nonsense.
+// hour returns 0 to 23; 24, as some write midnight, is 0. It returns -1 for other text.
 func hour(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > 24 {
@@ -113,12 +113,12 @@ func hour(text string) int {
 	return n % 24
 }
 
-// weekday is 0 for Sunday, -1 for nonsense.
+// weekday returns 0 for Sunday to 6 for Saturday, -1 for other text.
 func weekday(text string) int {
 	return slices.Index([]string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}, text)
 }
 
-// channelImage takes the address of the image and nothing else of it.
+// channelImage reads only the address of the image.
 func (r *reader) channelImage() {
 	s := &r.scan
 	s.Children(isItem, func() {
@@ -132,12 +132,12 @@ func (r *reader) channelImage() {
 	})
 }
 
-// feedModule reads what extensions say of a feed.
+// feedModule reads an extension element about the feed.
 func (r *reader) feedModule() {
 	s := &r.scan
 	switch name := s.Name; {
 	case name.Space == "itunes" && name.Local == "owner", name.Space == "media" && name.Local == "group":
-		// what is in it belongs to the feed
+		// its children belong to the feed
 	case name.Space == "itunes" && (name.Local == "name" || name.Local == "email"):
 		r.podcastOwner(name.Local == "email")
 	case name.Space == "turbo" || name.Space == "yandex":
@@ -157,8 +157,9 @@ func (r *reader) feedModule() {
 	}
 }
 
-// podcastOwner reads who publishes a podcast, in two elements. It counts where
-// the feed names nobody else, and completes the one of that name.
+// podcastOwner reads the name or the email address of the owner of a podcast. The
+// owner becomes an author if the feed has none, or completes the first one if the
+// names are equal.
 func (r *reader) podcastOwner(mail bool) {
 	p, text := &r.owner, line(r.scan.Inner(channelChild))
 	if mail && isMail(text) {
@@ -168,7 +169,7 @@ func (r *reader) podcastOwner(mail bool) {
 	}
 }
 
-// feedMedia reads what Media RSS says of all items of a channel.
+// feedMedia reads a Media RSS element that applies to the whole channel.
 func (r *reader) feedMedia(local string) {
 	s, f := &r.scan, &r.out.Feed
 	switch local {
@@ -190,7 +191,7 @@ func (r *reader) feedMedia(local string) {
 	}
 }
 
-// feedWords reads Dublin Core and the podcast module, whose names do not clash.
+// feedWords reads Dublin Core and the podcast module, whose names do not conflict.
 func (r *reader) feedWords(local string) {
 	s, f := &r.scan, &r.out.Feed
 	switch local {
@@ -227,7 +228,7 @@ func (r *reader) feedWords(local string) {
 	}
 }
 
-// setTTL turns "so often in this period" into seconds between two changes.
+// setTTL computes the seconds between updates from updatePeriod and updateFrequency.
 func (r *reader) setTTL() {
 	if r.period > 0 && r.out.Feed.TTL == 0 || r.synced {
 		r.synced = true
@@ -235,7 +236,7 @@ func (r *reader) setTTL() {
 	}
 }
 
-// period is the length of an update period in seconds, 0 if it is none.
+// period returns the length of an update period in seconds, 0 if it is unknown.
 func period(s string) int64 {
 	day := int64(24 * time.Hour / time.Second)
 	switch strings.ToLower(strings.TrimSpace(s)) {

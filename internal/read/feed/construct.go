@@ -8,8 +8,8 @@ import (
 	"github.com/courant-platform/courant/internal/kit/markup"
 )
 
-// atomMarkup reads a text construct as HTML; base, which is returned, is what
-// its addresses are relative to unless elements in it know better.
+// atomMarkup reads a text construct as HTML. It returns base, which its addresses are
+// relative to unless elements in it have a base of their own.
 func (r *reader) atomMarkup(base string) (html, _ string) {
 	kind, encoded := r.textKind()
 	switch {
@@ -27,8 +27,8 @@ func (r *reader) atomMarkup(base string) (html, _ string) {
 	return "", base
 }
 
-// textKind tells how a text construct is written: text, html, xhtml or a media
-// type, and whether it is in base64. Atom 0.3 says it with mode.
+// textKind returns the type of a text construct (text, html, xhtml or a media type)
+// and whether it is in base64. Atom 0.3 declares it with mode.
 func (r *reader) textKind() (kind string, encoded bool) {
 	kind = strings.ToLower(strings.TrimSpace(r.scan.Attr("type")))
 	switch strings.ToLower(r.scan.Attr("mode")) {
@@ -56,8 +56,8 @@ func (r *reader) textKind() (kind string, encoded bool) {
 	return kind, true
 }
 
-// htmlKind takes every kind of HTML, and no kind, for HTML: Atom 0.3 feeds that
-// escape their text hardly ever name its type.
+// htmlKind treats every HTML type, and a missing type, as html: Atom 0.3 feeds that
+// escape their text rarely declare its type.
 func htmlKind(kind string) string {
 	if kind == "" || strings.Contains(kind, "html") {
 		return "html"
@@ -65,7 +65,7 @@ func htmlKind(kind string) string {
 	return kind
 }
 
-// decodeBase64 decodes text; of unknown kinds it is HTML, of all others nothing.
+// decodeBase64 returns the decoded text as HTML, or "" if the type is not text.
 func decodeBase64(s, kind string) string {
 	s = strings.Join(strings.Fields(s), "")
 	b, err := base64.StdEncoding.DecodeString(s)
@@ -86,17 +86,16 @@ func decodeBase64(s, kind string) string {
 	return ""
 }
 
-// escaped makes HTML of text.
+// escaped converts plain text to HTML.
 func escaped(s string) string { return html.EscapeString(s) }
 
-// atomNote reads a text construct of a feed or entry as HTML that may be shown.
-// base is what its addresses are relative to.
+// atomNote reads a text construct as clean HTML; its addresses are relative to base.
 func (r *reader) atomNote(base string) string {
 	html, base := r.atomMarkup(base)
 	return r.note(html, base)
 }
 
-// note cleans a text of a line or two, such as a description or rights.
+// note cleans a short text, such as a description or rights.
 func (r *reader) note(html, base string) string {
 	html = strings.TrimSpace(html)
 	if len(html) > 4*maxLine {
@@ -120,7 +119,7 @@ func (r *reader) atomText() string {
 	return line(r.scan.Inner(atomStop))
 }
 
-// unwrap takes the div away that xhtml content must have around it.
+// unwrap removes the div that must enclose xhtml content.
 func unwrap(s string) string {
 	s = strings.TrimSpace(s)
 	open := strings.IndexByte(s, '>')

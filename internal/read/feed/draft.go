@@ -10,43 +10,43 @@ import (
 	"github.com/courant-platform/courant/internal/kit/markup"
 )
 
-// draft is an item while it is read. Markup is cleaned at the end, since the
-// address that it is relative to may come after it. Until then strings may be
-// parts of the source.
+// draft is an item that is being read. Markup is cleaned at the end, because the
+// address that it is relative to may follow it. Until then strings may share the
+// memory of the source.
 type draft struct {
 	item     courant.Item
 	scope    scope
-	based    bool // the document says itself what addresses are relative to
+	based    bool // the document has an xml:base
 	guidLink string
 
 	linkIsPage  bool
 	unpublished bool
-	id          string // from another place than the guid
+	id          string // from elsewhere than the guid
 	title       string // from another module
 	summary     piece
 	content     piece
 	author      []courant.Person // from another module
 	pictures    []string
-	thumb       string // a small picture, for want of others
+	thumb       string // a small picture, used if there are no others
 	movies      []string
 	date        courant.Time // from another module
 	rights      string       // of the feed that it was copied from
-	noLang      bool         // the language is said to be none
+	noLang      bool         // the language is declared empty
 
 	turbo             bool   // has a page of Turbo RSS
-	heading, headless string // of that page: its heading, and the page without it
+	heading, headless string // the heading of that page, and the page without it
 
 	publishedRank, updatedRank int
 }
 
-// piece is markup and what its addresses are relative to.
+// piece is markup and the base of its addresses.
 type piece struct {
 	html string
 	base string
 	rank int // the higher one wins
 }
 
-// offer takes a piece of markup unless there is a better one.
+// offer replaces the piece by markup of a higher rank.
 func (p *piece) offer(html, base string, rank int) {
 	if rank > p.rank && strings.TrimSpace(html) != "" {
 		*p = piece{html: html, base: base, rank: rank}
@@ -84,9 +84,9 @@ func (r *reader) add(d *draft) {
 	r.out.Items = append(r.out.Items, *it)
 }
 
-// complete fills what readers of an item look for and the source has under
-// another name. It comes after the hash, so that the date of a change does not
-// count as one.
+// complete fills an empty content from the summary and an empty date of publication
+// from the date of change. It runs after hashing, so that a new date of change does
+// not change the hash.
 func complete(it *courant.Item) {
 	if it.Content == "" {
 		it.Content = it.Summary
@@ -135,7 +135,7 @@ func (r *reader) markup(d *draft) {
 	}
 }
 
-// cleaned returns a piece of markup as it may be shown.
+// cleaned returns a piece of markup as clean HTML and what it refers to.
 func (r *reader) cleaned(p piece, base string) (string, markup.Found) {
 	if p.html == "" {
 		return "", markup.Found{}
@@ -153,7 +153,7 @@ func (r *reader) cleaned(p piece, base string) (string, markup.Found) {
 	return strings.TrimSpace(string(out)), found
 }
 
-// addURL appends an address that is not there yet.
+// addURL appends an address unless it is in the list.
 func (r *reader) addURL(list []string, url string) []string {
 	if len(list) >= maxImages {
 		return list
@@ -166,10 +166,10 @@ func (r *reader) addURL(list []string, url string) []string {
 	return append(list, url)
 }
 
-// maxImages bounds the pictures of one item.
+// maxImages is the limit of pictures, and of videos, of one item.
 const maxImages = 256
 
-// line makes a title of text that is decoded but may hold tags.
+// line makes a title from text that is decoded but may contain tags.
 func line(s string) string {
 	if len(s) > maxLine {
 		s = strings.ToValidUTF8(s[:maxLine], "")
@@ -177,7 +177,7 @@ func line(s string) string {
 	return markup.Line(s)
 }
 
-// plain makes a title of HTML.
+// plain makes a title from HTML.
 func plain(s string) string {
 	if len(s) > 4*maxLine {
 		s = strings.ToValidUTF8(s[:4*maxLine], "")
@@ -185,11 +185,11 @@ func plain(s string) string {
 	return markup.Plain(s)
 }
 
-// address resolves a link of the feed; texts that stand for none give "".
+// address resolves a link of the item; see resolve.
 func (d *draft) address(ref string) string { return resolve(d.scope.base, ref) }
 
-// resolve returns an address of the feed, or "". Texts such as "N/A" stand for
-// none, and prose is none either.
+// resolve returns ref as an absolute address, or "" if it is not an address: prose, or
+// a placeholder such as "N/A".
 func resolve(base, ref string) string {
 	ref = strings.TrimSpace(ref)
 	switch strings.ToLower(ref) {
@@ -201,22 +201,22 @@ func resolve(base, ref string) string {
 	}
 	url := link.Resolve(base, ref)
 	if len(url) == len(ref)+1 && url[:len(ref)] == ref {
-		return ref // a host alone: as its author spells it
+		return ref // only a host: keep the spelling without the final slash
 	}
 	return url
 }
 
-// isProse says whether text has words before its first slash, as no path has.
+// isProse reports whether text has several words before its first slash, unlike a path.
 func isProse(ref string) bool {
 	first, _, slash := strings.Cut(ref, "/")
 	blanks := strings.Count(first, " ")
 	return blanks > 1 || blanks == 1 && (!slash || strings.Contains(ref, "://"))
 }
 
-// pageLink resolves the link of a page. Of a link that holds more than an
-// address, such as markup or prose, the address is taken.
+// pageLink resolves the link of a page. If the link contains more than an address,
+// such as markup or prose, it extracts the address.
 func (r *reader) pageLink(base, text string) string {
-	text = strings.ReplaceAll(strings.TrimSpace(text), "&amp;", "&") // escaped once too often
+	text = strings.ReplaceAll(strings.TrimSpace(text), "&amp;", "&") // escaped twice
 	if url := resolve(base, text); url != "" || text == "" {
 		return url
 	}
@@ -234,7 +234,7 @@ func (r *reader) pageLink(base, text string) string {
 	return ""
 }
 
-// enclosure adds a file, with its type from its name if none is given.
+// enclosure adds a file; a missing type is guessed from its name.
 func (d *draft) enclosure(url, kind, length string) {
 	url = d.address(url)
 	if url == "" || len(d.item.Enclosures) >= maxList {

@@ -1,15 +1,15 @@
 // Package feed reads news feeds (RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, JSON
-// Feed, CDF) into the vocabulary: bytes in, a Reading out, no I/O. It reads what can be read: a
-// bad byte costs a warning, a cut-off feed its last item, and only a document
-// that is no feed at all an error.
+// Feed, CDF): bytes in, a courant.Reading out, no I/O. It recovers as much as it
+// can: bad bytes give a warning, a truncated feed an incomplete last item (Item.Cut),
+// and only a document that is not a feed gives an error.
 //
 // An item's Hash is the hexadecimal form of the first 16 bytes of the SHA-256
-// over the version of this reader and the item's title, link, summary, content,
-// authors, categories, enclosures, images, videos, date of publication and
-// whether it is withdrawn. Neither the date of change nor the order of items,
-// categories, enclosures and pictures counts, nor do blanks, counters of views
-// and comments, advertisements, and what addresses hold of tracking, sessions,
-// signatures and random numbers.
+// of this reader's version and the item's title, link, summary, content, authors,
+// categories, enclosures, images, videos, date of publication and whether it is
+// withdrawn. It ignores the date of change, the order of items, categories,
+// enclosures and pictures, white space, counters of views and comments,
+// advertisements, and parameters of addresses for tracking, sessions, signatures
+// and random numbers.
 package feed
 
 import (
@@ -23,11 +23,11 @@ import (
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
-// Version is the version of the reader: a change of what it makes of the same
-// bytes makes all hashes new.
+// Version is the version of the reader. It is part of every hash and must grow when
+// the same bytes give different items.
 const Version = 2
 
-// The bounds of one feed.
+// The limits of one feed.
 const (
 	DefaultMaxItems = 1000
 	maxWarnings     = 100
@@ -40,14 +40,14 @@ const (
 // Options say where a feed comes from. All are optional.
 type Options struct {
 	URL         string // of the feed after redirects; what addresses are relative to
-	ContentType string // as the transport named it
+	ContentType string // Content-Type of the response
 	MaxItems    int    // 0 means DefaultMaxItems
 }
 
-// Read reads a feed. An error is of the kind courant.Invalid and its text begins
-// with not_a_feed, empty or malformed and a colon; the Reading comes with it, and
-// holds the feeds that an HTML page offers. An Atom service document is no error:
-// its format is unknown, and Links are its feeds.
+// Read reads a feed. Errors are of kind courant.Invalid and begin with "not_a_feed:",
+// "empty:" or "malformed:". The Reading is never nil; for an HTML page its Links are
+// the feeds that the page offers. An Atom service document is not an error: its
+// format is "unknown", and Links are its feeds.
 func Read(body []byte, opt Options) (*courant.Reading, error) { return read(body, opt, false) }
 
 // read is Read; raw leaves HTML as it is.
@@ -76,13 +76,13 @@ type reader struct {
 	scan  xmlscan.Scanner
 	out   *courant.Reading
 	clean markup.Cleaner
-	rss   bool // the dialect is one of RSS
+	rss   bool // the format is a version of RSS
 	scope scope
 	based bool // an xml:base was seen
-	// what an xml:base inside of markup is relative to
+	// base for an xml:base inside markup
 	inline string
-	turbo  bool            // what is of Turbo RSS was seen
-	links  map[string]bool // of its items
+	turbo  bool            // something of Turbo RSS was seen
+	links  map[string]bool // links of its items so far
 	raw    bool            // HTML is left as it is
 
 	feedLinkKind      string // media type of the feed's link
@@ -92,11 +92,11 @@ type reader struct {
 
 	faults []fault
 	counts map[string]int
-	buffer []byte // of the cleaner
+	buffer []byte // for the cleaner
 	hasher hasher
 }
 
-// scope is what elements inherit.
+// scope holds what elements inherit from their parents.
 type scope struct{ base, lang string }
 
 type fault struct {
@@ -104,7 +104,7 @@ type fault struct {
 	offset int
 }
 
-// read tells the dialects apart; each has its own file.
+// read detects the format and calls its reader; each format has its own file.
 func (r *reader) read(body []byte) error {
 	kind, at := sniff(r.src)
 	r.scan = xmlscan.Scanner{Source: r.src[at:], Space: r.space, Rebase: r.rebase, Report: func(f xmlscan.Fault) {
@@ -130,7 +130,7 @@ func (r *reader) read(body []byte) error {
 		return r.readJSON(at)
 	case kindService:
 		r.out.Links = collections(r.src, r.opt.URL)
-		return nil // a sound document, though it has no items
+		return nil // a valid document without items
 	case kindText, kindOther:
 		if isBinary(body, r.out.Encoding) {
 			kind = kindBinary
@@ -145,10 +145,10 @@ func (r *reader) read(body []byte) error {
 // expect makes room for n items.
 func (r *reader) expect(n int) { r.out.Items = make([]courant.Item, 0, min(n, r.opt.MaxItems)) }
 
-// rebase resolves addresses inside of markup that has an xml:base.
+// rebase resolves addresses inside markup that has an xml:base.
 func (r *reader) rebase(base, ref string) string { return resolve(firstOf(base, r.inline), ref) }
 
-// warn notes what was healed or left out, up to a bound for each kind.
+// warn adds a warning, up to maxPerCode for each code and maxWarnings in total.
 func (r *reader) warn(code string, offset int, element, text string) {
 	if r.counts == nil {
 		r.counts = make(map[string]int)
@@ -163,7 +163,7 @@ func (r *reader) warn(code string, offset int, element, text string) {
 	r.faults = append(r.faults, fault{courant.Warning{Code: code, Element: strings.Clone(element), Text: text}, offset})
 }
 
-// amend adds to the first warning of a kind.
+// amend appends text to the first warning with a code.
 func (r *reader) amend(code, text string) {
 	for i := range r.faults {
 		if f := &r.faults[i]; f.Code == code {
@@ -173,12 +173,12 @@ func (r *reader) amend(code, text string) {
 	}
 }
 
-// here is warn for the current token.
+// here is warn at the current token.
 func (r *reader) here(code, text string) {
 	r.warn(code, len(r.src)-len(r.scan.Source)+r.scan.Offset, r.scan.Raw, text)
 }
 
-// finish gives the warnings their lines and columns.
+// finish bounds the texts of the feed and computes the lines and columns of warnings.
 func (r *reader) finish() {
 	r.boundFeed(&r.out.Feed)
 	sort.SliceStable(r.faults, func(i, j int) bool { return r.faults[i].offset < r.faults[j].offset })
@@ -200,7 +200,7 @@ func (r *reader) finish() {
 	keepFeed(f)
 }
 
-// full says whether no more items are taken.
+// full reports whether the limit of items is reached; if so, it warns.
 func (r *reader) full() bool {
 	if len(r.out.Items) < r.opt.MaxItems {
 		return false
@@ -213,7 +213,7 @@ func (r *reader) tooMany() string {
 	return "the feed has more than " + strconv.Itoa(r.opt.MaxItems) + " items and the others were left out; send fewer items at a time"
 }
 
-// after looks at what follows the feed.
+// after warns of data that follows the feed.
 func (r *reader) after() {
 	rest := strings.TrimLeft(r.scan.Rest(), " \t\r\n\x1a")
 	if rest == "" || strings.HasPrefix(rest, "<!--") || strings.HasPrefix(rest, "<?") {

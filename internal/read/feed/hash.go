@@ -42,10 +42,10 @@ func (h *hasher) hash(it *courant.Item) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// hasher collects fields, each with its length before it; it may be used again.
+// hasher collects fields, each prefixed with its length. It can be reused.
 type hasher struct{ buf []byte }
 
-// number appends a number in the form of varints.
+// number appends a number as a varint.
 func (h *hasher) number(n int) {
 	for u := uint64(n); ; u >>= 7 {
 		if u < 0x80 {
@@ -64,8 +64,8 @@ func (h *hasher) text(fields ...string) {
 	}
 }
 
-// set appends n things, each of which f appends, so that their order does not
-// count: the sum of their digests.
+// set appends n elements independently of their order: as the sum of the digests of
+// what f appends for each.
 func (h *hasher) set(n int, f func(i int)) {
 	start, sum := len(h.buf), uint64(0)
 	for i := range n {
@@ -81,8 +81,8 @@ func (h *hasher) set(n int, f func(i int)) {
 	h.buf = binary.LittleEndian.AppendUint64(h.buf, sum)
 }
 
-// keep copies the strings of an item that may be parts of the source, so that
-// an item does not hold the whole feed in memory. No list stays nil.
+// keep copies strings that may share the memory of the source, so that an item does
+// not keep the whole feed in memory. It replaces nil lists by empty ones.
 func keep(it *courant.Item) {
 	for _, s := range [...]*string{&it.ID, &it.Link, &it.Title, &it.Language, &it.Base, &it.Rights, &it.ReportURL, &it.ReportTitle} {
 		*s = strings.Clone(*s)
@@ -107,7 +107,7 @@ func keep(it *courant.Item) {
 	}
 }
 
-// keepFeed does the same for a feed.
+// keepFeed is keep for a feed.
 func keepFeed(f *courant.Feed) {
 	for _, s := range [...]*string{&f.Title, &f.Link, &f.Description, &f.Language, &f.Rights, &f.Self, &f.Next, &f.Image, &f.Logo, &f.SquareLogo, &f.Plugin} {
 		*s = strings.Clone(*s)

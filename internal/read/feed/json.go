@@ -10,9 +10,9 @@ import (
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
-// readJSON reads JSON Feed 1.0 and 1.1, which begins at start. What stands before the place
-// where the text is no JSON counts; such text is healed as far as it can be, and
-// read again.
+// readJSON reads JSON Feed 1.0 and 1.1, which begins at start. After a syntax error it
+// repairs the text and reads it again; if that gives no more items, it keeps what
+// stood before the error.
 func (r *reader) readJSON(start int) error {
 	src, doc := r.src[start:], jsonFeed{start: start, most: r.opt.MaxItems}
 	r.scan = xmlscan.Scanner{Source: r.src} // for the places of warnings
@@ -57,7 +57,7 @@ func (r *reader) readJSON(start int) error {
 	return nil
 }
 
-// jsonFeed reads what the document says of itself.
+// jsonFeed reads the fields of the feed itself.
 func (r *reader) jsonFeed(o jsonObject) {
 	f := &r.out.Feed
 	r.scope.base = firstOf(r.scope.base, resolve("", jsonText(o["feed_url"])), resolve("", jsonText(o["home_page_url"])))
@@ -85,7 +85,7 @@ func (r *reader) jsonFeed(o jsonObject) {
 func (r *reader) jsonItem(doc *jsonFeed, raw jsonValue) {
 	at := doc.start + raw.offset
 	if doc.healed {
-		at = doc.start // the places are those of other text
+		at = doc.start // offsets in the repaired text mean nothing in the source
 	}
 	if len(r.out.Items) >= r.opt.MaxItems {
 		if r.counts["too-many-items"] == 0 {
@@ -151,7 +151,7 @@ func (r *reader) jsonFiles(d *draft, o jsonObject) {
 	}
 }
 
-// jsonURL resolves an address; in its place an object with one may stand.
+// jsonURL resolves an address, or the field url of an object.
 func (r *reader) jsonURL(o jsonObject, name string) string {
 	return resolve(r.scope.base, firstOf(jsonText(o[name]), jsonText(jsonFields(o[name])["url"])))
 }
@@ -177,7 +177,7 @@ func (r *reader) jsonPeople(o jsonObject) (people []courant.Person) {
 	return people
 }
 
-// jsonReason says what the decoder found wrong, without the name of its package.
+// jsonReason returns the message of the decoder without the name of its package.
 func jsonReason(err error) string {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {

@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// jsonScan takes JSON apart without copying it, as strictly as RFC 8259 says:
-// what it refuses is left to slower means that heal.
+// jsonScan parses JSON without copying it and as strictly as RFC 8259. What it refuses
+// is left to jsonFeed.slow and healJSON.
 type jsonScan struct {
 	src string
 	pos int
 }
 
-// maxJSONDepth is how deep values nest.
+// maxJSONDepth is the limit of nested values.
 const maxJSONDepth = 1000
 
 func (s *jsonScan) blanks() {
@@ -26,7 +26,7 @@ func (s *jsonScan) blanks() {
 
 func isJSONBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// take moves over a byte, after blanks, if it is next.
+// take skips blanks, and the byte c if it comes next.
 func (s *jsonScan) take(c byte) bool {
 	s.blanks()
 	if s.pos < len(s.src) && s.src[s.pos] == c {
@@ -36,7 +36,7 @@ func (s *jsonScan) take(c byte) bool {
 	return false
 }
 
-// value moves over a value and returns it as it is written.
+// value skips a value and returns its source text.
 func (s *jsonScan) value(depth int) (text string, ok bool) {
 	s.blanks()
 	start := s.pos
@@ -56,7 +56,7 @@ func (s *jsonScan) value(depth int) (text string, ok bool) {
 	return s.src[start:s.pos], ok
 }
 
-// quoted moves over a string.
+// quoted skips a string.
 func (s *jsonScan) quoted() bool {
 	for i := s.pos + 1; i < len(s.src); i++ {
 		i = plainRun(s.src, i)
@@ -79,7 +79,7 @@ func (s *jsonScan) quoted() bool {
 	return false
 }
 
-// plainRun moves over bytes of a string that need no look: eight at a time.
+// plainRun skips ordinary bytes of a string, eight at a time.
 func plainRun(s string, i int) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	for ; i+8 <= len(s); i += 8 {
@@ -111,7 +111,7 @@ func (s *jsonScan) word() bool {
 	return false
 }
 
-// number moves over a number: digits with at most one point and one exponent.
+// number skips a number: digits with at most one point and one exponent.
 func (s *jsonScan) number() bool {
 	start := s.pos
 	for s.pos < len(s.src) && strings.IndexByte("+-.0123456789eE", s.src[s.pos]) >= 0 {
@@ -125,8 +125,8 @@ func (s *jsonScan) number() bool {
 	return (err == nil || strings.Contains(err.Error(), "range")) && text[len(text)-1] != '.' && !strings.Contains(text, ".e") && !strings.Contains(text, ".E")
 }
 
-// members moves over an object or a list, which begins with open, and calls f, if
-// it is not nil, for each value: with its name in an object.
+// members skips an object or a list, which begins with open, and calls f, if it is not
+// nil, for each value; name is "" in a list.
 func (s *jsonScan) members(open byte, depth int, f func(name, value string, at int)) bool {
 	return s.each(open, func(name string) bool {
 		at := s.pos
@@ -138,15 +138,15 @@ func (s *jsonScan) members(open byte, depth int, f func(name, value string, at i
 	})
 }
 
-// object moves over an object and returns its values. Of a name that is there
-// twice the last counts.
+// object skips an object and returns its values; the last value of a repeated name
+// wins.
 func (s *jsonScan) object(depth int) (jsonObject, bool) {
 	o := jsonObject{}
 	ok := s.members('{', depth, func(name, value string, _ int) { o[jsonString(name)] = value })
 	return o, ok
 }
 
-// each is members that leaves it to f to move over each value.
+// each is members, but f must skip each value itself.
 func (s *jsonScan) each(open byte, f func(name string) bool) bool {
 	s.pos++
 	end := byte('}')
@@ -181,7 +181,7 @@ func (s *jsonScan) each(open byte, f func(name string) bool) bool {
 	}
 }
 
-// jsonString decodes a string; it is a part of the source if nothing is escaped.
+// jsonString decodes a string; without escapes it shares the memory of the source.
 func jsonString(quoted string) string {
 	s := quoted[1 : len(quoted)-1]
 	i := strings.IndexByte(s, '\\')
@@ -205,7 +205,7 @@ func jsonString(quoted string) string {
 		case 'r':
 			out.WriteByte('\r')
 		case 'b', 'f':
-			out.WriteByte(' ') // no document may hold them
+			out.WriteByte(' ') // XML forbids them
 		default:
 			out.WriteByte(c)
 		}
@@ -216,7 +216,7 @@ func jsonString(quoted string) string {
 	return out.String()
 }
 
-// jsonRune reads \uXXXX, or two of them that stand for one character.
+// jsonRune reads \uXXXX, or a surrogate pair of them.
 func jsonRune(s string) (r rune, n int) {
 	if len(s) < 6 {
 		return utf8.RuneError, len(s)

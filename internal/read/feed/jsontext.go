@@ -7,29 +7,29 @@ import (
 	"strings"
 )
 
-// jsonObject holds the values of an object as they are written.
+// jsonObject maps names to the source text of their values.
 type jsonObject = map[string]string
 
-// jsonValue is a value and its place; of an object that was taken apart at once,
-// the fields in place of the text.
+// jsonValue is a value and its offset; an object that was parsed at once has fields
+// instead of text.
 type jsonValue struct {
 	text   string
 	fields jsonObject
 	offset int
 }
 
-// jsonFeed is a document taken apart: its items, and all other values.
+// jsonFeed is a parsed document: its items and all other fields.
 type jsonFeed struct {
-	start  int // its place in the source
-	most   int // how many items are taken apart at once
+	start  int // its offset in the source
+	most   int // how many items are parsed at once
 	fields jsonObject
 	items  []jsonValue
 	listed bool // there is a list of items
-	healed bool // the text is not that of the source
+	healed bool // the text was repaired and differs from the source
 }
 
-// read takes a document apart; with an error, which is at the place that it
-// returns, it has what stood before.
+// read parses a document and returns the offset after it, or the offset of an error;
+// then f holds what stood before the error.
 func (f *jsonFeed) read(src string) (int, error) {
 	if at, ok := f.fast(src); ok {
 		return at, nil
@@ -38,7 +38,7 @@ func (f *jsonFeed) read(src string) (int, error) {
 	return f.slow(src)
 }
 
-// fast reads a document that is JSON to its end, and returns the place after it.
+// fast parses a document that is valid JSON and returns the offset after it.
 func (f *jsonFeed) fast(src string) (int, bool) {
 	s := jsonScan{src: src}
 	s.blanks()
@@ -59,7 +59,7 @@ func (f *jsonFeed) fast(src string) (int, bool) {
 	return s.pos, ok
 }
 
-// item moves over an item and keeps it.
+// item skips an item and keeps it.
 func (f *jsonFeed) item(s *jsonScan) (ok bool) {
 	v := jsonValue{offset: s.pos}
 	if len(f.items) < f.most && strings.HasPrefix(s.src[s.pos:], "{") {
@@ -71,7 +71,7 @@ func (f *jsonFeed) item(s *jsonScan) (ok bool) {
 	return ok
 }
 
-// slow reads as much of a broken document as the standard library does.
+// slow parses as much of a broken document as the standard library can.
 func (f *jsonFeed) slow(src string) (int, error) {
 	dec := json.NewDecoder(strings.NewReader(src))
 	f.fields = jsonObject{}
@@ -98,7 +98,7 @@ func (f *jsonFeed) slow(src string) (int, error) {
 	return int(dec.InputOffset()), nil
 }
 
-// list reads the items. Values of any other kind than a list are none.
+// list reads the items; a value that is not a list has none.
 func (f *jsonFeed) list(dec *json.Decoder) error {
 	if t, err := dec.Token(); err != nil || t != json.Delim('[') {
 		if t == json.Delim('{') {
@@ -134,8 +134,8 @@ func skipObject(dec *json.Decoder) error {
 	return nil
 }
 
-// jsonPlace is where the first error of a text is: a Decoder's own offsets leave
-// out what Token has read.
+// jsonPlace returns the offset of the first error in a text: a Decoder's own offsets
+// leave out what Token has read.
 func jsonPlace(src string) int {
 	var syntax *json.SyntaxError
 	var all json.RawMessage
@@ -145,13 +145,13 @@ func jsonPlace(src string) int {
 	return len(src)
 }
 
-// isCut says whether an error means that the text ends too early.
+// isCut reports whether an error means that the text ends too early.
 func isCut(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "unexpected end")
 }
 
-// jsonText reads a value as text: a string, a number as it is written, or the
-// first of a list. Everything else is "".
+// jsonText reads a value as text: a string, the digits of a number, or the first
+// element of a list. Other values give "".
 func jsonText(v string) string {
 	if v == "" {
 		return ""
@@ -169,7 +169,7 @@ func jsonText(v string) string {
 	return ""
 }
 
-// jsonList reads a value as a list; any single one but null is a list of one.
+// jsonList reads a value as a list; a single value other than null is a list of one.
 func jsonList(v string) (list []string) {
 	if v == "" || v == "null" {
 		return nil
@@ -192,9 +192,8 @@ func jsonFields(v string) jsonObject {
 	return o
 }
 
-// healJSON mends what people and templates get wrong: line ends and other
-// controls inside of strings, escapes that JSON does not have, and commas after
-// the last value of a list.
+// healJSON repairs common mistakes: line breaks and other control characters in
+// strings, escapes that JSON does not have, and commas after the last value of a list.
 func healJSON(s string) string {
 	out := make([]byte, 0, len(s)+64)
 	quoted := false
@@ -220,7 +219,7 @@ func healJSON(s string) string {
 	return string(out)
 }
 
-// controlEscape is the letter that stands for a control.
+// controlEscape returns the letter of the escape for a control character.
 func controlEscape(c byte) byte {
 	switch c {
 	case '\n':
@@ -231,13 +230,13 @@ func controlEscape(c byte) byte {
 	return 't'
 }
 
-// endsList says whether nothing but the end of a list or object comes next.
+// endsList reports whether the end of a list or object comes next.
 func endsList(s string) bool {
 	s = strings.TrimLeft(s, " \t\r\n")
 	return s != "" && (s[0] == ']' || s[0] == '}')
 }
 
-// textHTML makes HTML of text: empty lines part paragraphs, line ends are kept.
+// textHTML converts text to HTML: empty lines separate paragraphs, line breaks stay.
 func textHTML(s string) string {
 	s = strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n"))
 	var parts []string

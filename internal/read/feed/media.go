@@ -7,7 +7,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
-// mediaChild reads Media RSS. Of a group only the best version counts.
+// mediaChild reads Media RSS. Only the best version in a group is kept.
 func (r *reader) mediaChild(d *draft) {
 	s := &r.scan
 	switch s.Name.Local {
@@ -22,7 +22,7 @@ func (r *reader) mediaChild(d *draft) {
 	}
 }
 
-// mediaWords reads what files, groups and items have in common.
+// mediaWords reads elements that files, groups and items have in common.
 func (r *reader) mediaWords(d *draft) {
 	s := &r.scan
 	switch s.Name.Local {
@@ -57,7 +57,7 @@ func (r *reader) mediaWords(d *draft) {
 	}
 }
 
-// mediaFile is the best file of a group.
+// mediaFile holds the best picture and the best video of a group.
 type mediaFile struct {
 	picture, movie           string
 	pictureScore, movieScore int
@@ -73,7 +73,7 @@ func (m *mediaFile) addTo(d *draft) {
 	}
 }
 
-// mediaGroup reads several versions of one file.
+// mediaGroup reads a group: several versions of one file.
 func (r *reader) mediaGroup(d *draft) {
 	s := &r.scan
 	var best mediaFile
@@ -89,10 +89,10 @@ func (r *reader) mediaGroup(d *draft) {
 	best.addTo(d)
 }
 
-// endsMedia says whether an element ends a group or file before it.
+// endsMedia reports whether an element ends an unclosed group or file before it.
 func endsMedia(n xmlscan.Name) bool { return itemChild(n) || isEntry(n) }
 
-// mediaContent weighs a file; it may hold thumbnails.
+// mediaContent scores a file, which may contain thumbnails.
 func (r *reader) mediaContent(d *draft, best *mediaFile) {
 	s := &r.scan
 	url := d.address(s.Attr("url"))
@@ -117,7 +117,7 @@ func (r *reader) mediaContent(d *draft, best *mediaFile) {
 	})
 }
 
-// number reads a whole number of ordinary size, else 0.
+// number reads an integer from 0 to 65536; other text gives 0.
 func number(s string) int {
 	n, err := strconv.Atoi(strings.TrimSpace(s))
 	if err != nil || n < 0 || n > 1<<16 {

@@ -7,7 +7,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/when"
 )
 
-// ownBase is the base of a piece of markup if the document itself gives one.
+// ownBase returns the xml:base of a piece of markup, or "".
 func (r *reader) ownBase(d *draft) string {
 	if r.based {
 		return d.scope.base
@@ -15,7 +15,7 @@ func (r *reader) ownBase(d *draft) string {
 	return ""
 }
 
-// setDate reads a date into t unless t is set; nonsense leaves it as it is.
+// setDate reads a date into t unless t is set; it warns of text that is not a date.
 func (r *reader) setDate(t *courant.Time, text string) {
 	text = strings.TrimSpace(text)
 	if text == "" || !t.IsZero() {
@@ -53,7 +53,8 @@ func (r *reader) moduleChild(d *draft) {
 	}
 }
 
-// contentChild takes content:encoded, which beats every other full text.
+// contentChild reads content:encoded, which has priority over every other full text
+// but that of Turbo RSS.
 func (r *reader) contentChild(d *draft) {
 	if r.scan.Name.Local != "encoded" {
 		r.scan.Skip(itemChild)
@@ -63,8 +64,8 @@ func (r *reader) contentChild(d *draft) {
 	d.content.offer(html, r.ownBase(d), 4)
 }
 
-// dublinCore reads dc: and dcterms:. Its date stands for both of an item's dates
-// unless there are better ones.
+// dublinCore reads dc: and dcterms:. Its date is used for publication and change
+// unless there are better dates.
 func (r *reader) dublinCore(d *draft) {
 	s, it := &r.scan, &d.item
 	switch local := s.Name.Local; local {
@@ -95,8 +96,8 @@ func (r *reader) dublinCore(d *draft) {
 	}
 }
 
-// itunesChild reads the podcast module, which repeats what RSS has: it counts
-// only where that is missing.
+// itunesChild reads the podcast module, which is used only where elements of RSS are
+// missing.
 func (r *reader) itunesChild(d *draft) {
 	s := &r.scan
 	switch s.Name.Local {

@@ -7,7 +7,7 @@ import (
 )
 
 // person reads "mail (Name)", "Name <mail>", "Name (mail)", a mail address or a
-// name. The text is decoded; an empty one gives no person.
+// name. The text is decoded; for empty text it returns false.
 func person(s string) (courant.Person, bool) {
 	s = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(s), "mailto:"))
 	if s == "" {
@@ -46,13 +46,13 @@ func bracketed(s string, open, shut byte) (outer, inner string, ok bool) {
 	return strings.TrimSpace(s[:i]), strings.TrimSpace(strings.TrimPrefix(s[i+1:j], "mailto:")), true
 }
 
-// isMail says whether text looks like a mail address and nothing else.
+// isMail reports whether text looks like a mail address and nothing else.
 func isMail(s string) bool {
 	at := strings.IndexByte(s, '@')
 	return at > 0 && at < len(s)-1 && !strings.ContainsAny(s, " \t\n<>(),;:\"") && strings.Count(s, "@") == 1
 }
 
-// addPerson appends someone who is not there yet, and completes who is.
+// addPerson appends a person, or completes the one with the same name or address.
 func addPerson(list []courant.Person, p courant.Person) []courant.Person {
 	for i := range list {
 		q := &list[i]
@@ -67,7 +67,7 @@ func addPerson(list []courant.Person, p courant.Person) []courant.Person {
 	return append(list, p)
 }
 
-// addWords appends the words of a list with commas.
+// addWords appends the words of a comma-separated list.
 func addWords(list []string, words string) []string {
 	for w := range strings.SplitSeq(words, ",") {
 		list = addWord(list, w)
@@ -75,7 +75,7 @@ func addWords(list []string, words string) []string {
 	return list
 }
 
-// addWord appends a category that is not there yet.
+// addWord appends a category unless it is in the list.
 func addWord(list []string, word string) []string {
 	if word = plain(word); word == "" || len(list) >= maxList {
 		return list

@@ -4,6 +4,6 @@ package feed
 
 import "github.com/courant-platform/courant"
 
-// ReadRaw is Read with the HTML of items as it came, for comparison with readers
-// that do not clean: test/bench/peers/reader. No other build has it.
+// ReadRaw is Read without cleaning the HTML of items, for the comparison with other
+// readers in test/bench/peers/reader. It exists only with the build tag peers.
 func ReadRaw(body []byte, opt Options) (*courant.Reading, error) { return read(body, opt, true) }

@@ -7,8 +7,8 @@ import (
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
-// readRSS reads RSS of every version. Items count wherever they stand: inside
-// of the channel, beside it or after it.
+// readRSS reads RSS of every version. Items may be inside the channel, beside it or
+// after it.
 func (r *reader) readRSS() error {
 	s := &r.scan
 	root := false
@@ -31,7 +31,7 @@ func (r *reader) readRSS() error {
 	}
 }
 
-// end is what becomes of a feed whose root element was seen or not.
+// end completes a feed, or returns an error if it has no root element.
 func (r *reader) end(root bool) error {
 	if !root {
 		return courant.Errorf(courant.Invalid, "malformed: the document ends inside its first tag")
@@ -42,7 +42,7 @@ func (r *reader) end(root bool) error {
 	return nil
 }
 
-// rssFormat names the version of the root element.
+// rssFormat returns the version of the root element.
 func rssFormat(s *xmlscan.Scanner) string {
 	switch s.Name.Local {
 	case "rdf":
@@ -68,7 +68,7 @@ func rssFormat(s *xmlscan.Scanner) string {
 	return "rss20"
 }
 
-// rssElement handles what stands outside of items.
+// rssElement handles an element outside of items.
 func (r *reader) rssElement() {
 	s := &r.scan
 	switch {
@@ -82,7 +82,7 @@ func (r *reader) rssElement() {
 	}
 }
 
-// channelAttrs reads the attributes that CDF gives a channel.
+// channelAttrs reads the attributes of a channel in CDF.
 func (r *reader) channelAttrs() {
 	if s, f := &r.scan, &r.out.Feed; r.out.Format == "cdf" {
 		r.scope.base = firstOf(resolve(r.scope.base, s.Attr("base")), r.scope.base)
@@ -92,20 +92,20 @@ func (r *reader) channelAttrs() {
 	}
 }
 
-// isContainer names the elements whose children belong to the feed.
+// isContainer reports whether the children of an element belong to the feed.
 func isContainer(local string) bool {
 	return local == "rss" || local == "channel" || local == "turbo" || local == "rdf"
 }
 
-// isItem says whether a name is that of an item.
+// isItem reports whether a name is that of an item.
 func isItem(n xmlscan.Name) bool { return n.Space == "" && n.Local == "item" }
 
-// channelChild says whether an element ends what stands before it in a channel.
+// channelChild reports whether an element ends an unclosed sibling in a channel.
 func channelChild(n xmlscan.Name) bool {
 	return isItem(n) || n.Space == "" && (n.Local == "channel" || n.Local == "pubdate" || n.Local == "lastbuilddate")
 }
 
-// itemChild says whether an element ends what stands before it in an item.
+// itemChild reports whether an element ends an unclosed sibling in an item.
 func itemChild(n xmlscan.Name) bool {
 	switch n.Space {
 	case "":
@@ -119,7 +119,7 @@ func itemChild(n xmlscan.Name) bool {
 	return false
 }
 
-// inherit returns the scope inside of the current element.
+// inherit returns the scope inside the current element.
 func (r *reader) inherit(outer scope) scope {
 	if len(r.scan.Attrs) == 0 {
 		return outer
@@ -154,7 +154,7 @@ func (r *reader) rssItem() {
 	r.last(&d)
 }
 
-// last adds an item, unless the feed is cut off before it says which it is.
+// last adds an item, unless the feed ends before the link or id of the item.
 func (r *reader) last(d *draft) {
 	if r.scan.Truncated() {
 		r.amend("truncated", "; the incomplete item at the end gets no page")
@@ -165,8 +165,8 @@ func (r *reader) last(d *draft) {
 	r.add(d)
 }
 
-// whole returns the contents of an element that is worthless in part: an
-// address or an identifier.
+// whole returns the contents of an address or identifier, or "" if the document ends
+// inside it, because a part of it is worthless.
 func (r *reader) whole(stop func(xmlscan.Name) bool) string {
 	text := strings.TrimSpace(r.scan.Inner(stop))
 	if r.scan.Truncated() {
@@ -193,7 +193,7 @@ func (r *reader) itemElement(d *draft) {
 }
 
 // rssChild reads the elements of RSS itself, in all versions, and those that
-// generators put there without a namespace. Of repeated elements the first counts.
+// generators put there without a namespace. The first of repeated elements wins.
 func (r *reader) rssChild(d *draft, local string) {
 	s, it := &r.scan, &d.item
 	switch local {
@@ -233,13 +233,13 @@ func (r *reader) rssChild(d *draft, local string) {
 	case "metrics":
 		r.metrics(d)
 	case "comments", "source", "pdalink":
-		s.Skip(itemChild) // text, so that a missing end tag is noticed
+		s.Skip(itemChild) // they contain text, so a missing end tag is noticed
 	default:
 		s.Skip(isItem)
 	}
 }
 
-// rssLink takes text, or an attribute as Atom writes it.
+// rssLink reads a link from text, or from the attribute href as in Atom.
 func (r *reader) rssLink(d *draft) {
 	s := &r.scan
 	if _, ok := s.LookupAttr("href"); ok {
@@ -249,12 +249,12 @@ func (r *reader) rssLink(d *draft) {
 	d.item.Link = firstOf(d.item.Link, r.pageLink(d.scope.base, r.whole(itemChild)))
 }
 
-// itemNote reads a text of an item as HTML that may be shown.
+// itemNote reads a short text of an item as clean HTML.
 func (r *reader) itemNote(d *draft) string {
 	return r.note(r.scan.Inner(itemChild), d.scope.base)
 }
 
-// guid takes the identifier; it is a link too unless it says that it is none.
+// guid reads the identifier; it is also a link unless isPermaLink is false.
 func (r *reader) guid(d *draft) {
 	permanent := !strings.EqualFold(strings.TrimSpace(r.scan.Attr("isPermaLink")), "false")
 	id := r.whole(itemChild)
@@ -264,8 +264,8 @@ func (r *reader) guid(d *draft) {
 	}
 }
 
-// itemImage takes the address of a picture: an attribute, text or a child. Its
-// title and link are not those of the item.
+// itemImage reads the address of a picture from an attribute, text or a child. It
+// skips the title and the link of the picture.
 func (r *reader) itemImage(d *draft) {
 	s := &r.scan
 	url := firstOf(s.Attr("href"), s.Attr("url"), s.Attr("src"))
@@ -282,8 +282,8 @@ func (r *reader) itemImage(d *draft) {
 	d.thumb = firstOf(d.thumb, d.address(url))
 }
 
-// enclosureElement accepts the address as text and under the names that other
-// formats give it.
+// enclosureElement accepts the address as text and under the attribute names of other
+// formats.
 func (r *reader) enclosureElement(d *draft) {
 	s := &r.scan
 	url := firstOf(s.Attr("url"), s.Attr("href"), s.Attr("src"))
@@ -292,7 +292,7 @@ func (r *reader) enclosureElement(d *draft) {
 	d.enclosure(firstOf(url, strings.TrimSpace(text)), kind, length)
 }
 
-// itemAttrs reads the attributes that CDF and Turbo RSS give an item.
+// itemAttrs reads the attributes of an item in CDF and Turbo RSS.
 func (r *reader) itemAttrs(d *draft) {
 	if len(r.scan.Attrs) == 0 {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
-// kind is what a document is; for what is not read here it ends the sentence
-// "this is …".
+// kind is the kind of a document. Of documents that are not feeds it completes the
+// error text "this is …".
 type kind string
 
 const (
@@ -28,8 +28,7 @@ const (
 	kindOther   kind = "another kind of XML"
 )
 
-// sniff tells what a document is, and where it begins if there is junk before
-// it.
+// sniff returns the kind of a document, and the offset of the feed after any junk.
 func sniff(src string) (kind, int) {
 	start := strings.TrimLeft(src, " \t\r\n")
 	if start == "" {
@@ -53,21 +52,21 @@ func sniff(src string) (kind, int) {
 	return kindOther, 0
 }
 
-// textKind judges a document without any element.
+// textKind returns the kind of a document without any element.
 func textKind(start string) kind {
 	if start == "null" {
 		return kindJSON
 	}
 	for _, root := range [...]string{"rss", "rdf", "feed"} {
 		if strings.HasPrefix(start, "<"+root) {
-			return elementKind(root) // cut off inside of its first tag
+			return elementKind(root) // truncated inside its first tag
 		}
 	}
 	return kindText
 }
 
-// rootKind judges by the first element; where that is none of a feed's, a feed
-// may still begin further on.
+// rootKind returns the kind by the first element. If that does not begin a feed, it
+// looks for one further on.
 func rootKind(s *xmlscan.Scanner, src string, junk bool) (kind, int) {
 	k := elementKind(s.Name.Local)
 	if k == kindRSS || k == kindAtom {
@@ -87,7 +86,7 @@ func rootKind(s *xmlscan.Scanner, src string, junk bool) (kind, int) {
 	return jsonBehind(src, k)
 }
 
-// jsonBehind looks for a JSON Feed behind junk; it names its version early.
+// jsonBehind looks for a JSON Feed after junk: its version stands near its beginning.
 func jsonBehind(src string, k kind) (kind, int) {
 	i := strings.Index(src, "jsonfeed.org/version/")
 	if i < 0 || k == kindJSON {
@@ -99,7 +98,7 @@ func jsonBehind(src string, k kind) (kind, int) {
 	return k, 0
 }
 
-// elementKind judges by the name of the root element.
+// elementKind returns the kind by the name of the root element.
 func elementKind(local string) kind {
 	switch local {
 	case "rss", "rdf", "channel", "turbo", "item":
@@ -120,11 +119,11 @@ func elementKind(local string) kind {
 	return kindOther
 }
 
-// binaryWindow is how much of a document is looked at for what no text holds.
+// binaryWindow is how many bytes are searched for control characters.
 const binaryWindow = 1024
 
-// isBinary says whether bytes that are no UTF-16 are those of a picture, an
-// archive or the like.
+// isBinary reports whether bytes that are not UTF-16 or UTF-32 have too many control
+// characters to be text.
 func isBinary(body []byte, encoding string) bool {
 	if strings.HasPrefix(encoding, "utf-16") || strings.HasPrefix(encoding, "utf-32") {
 		return false
@@ -138,7 +137,7 @@ func isBinary(body []byte, encoding string) bool {
 	return controls > 2 && controls*50 > min(len(body), binaryWindow)
 }
 
-// collections returns the feeds that an Atom service document names.
+// collections returns the feeds listed in an Atom service document.
 func collections(src, url string) []courant.FeedLink {
 	s := xmlscan.Scanner{Source: src}
 	out := []courant.FeedLink{}
@@ -156,10 +155,10 @@ func collections(src, url string) []courant.FeedLink {
 	return out
 }
 
-// headWindow is how much of a page is searched for the feeds that it offers.
+// headWindow is how many bytes of a page are searched for links to feeds.
 const headWindow = 256 << 10
 
-// offered returns the feeds that an HTML page names in its head.
+// offered returns the feeds that an HTML page links to in its head.
 func offered(page, url string) []courant.FeedLink {
 	s := xmlscan.Scanner{Source: page[:min(len(page), headWindow)]}
 	out := []courant.FeedLink{}
@@ -183,7 +182,7 @@ func offered(page, url string) []courant.FeedLink {
 	return out
 }
 
-// isFeedType says whether a media type may be that of a feed.
+// isFeedType reports whether feeds are sent with a media type.
 func isFeedType(t string) bool {
 	t, _, _ = strings.Cut(t, ";")
 	switch strings.TrimSpace(t) {

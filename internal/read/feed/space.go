@@ -2,10 +2,9 @@ package feed
 
 import "strings"
 
-// space turns a namespace into the prefix that is usual for it. The namespaces
-// of RSS itself, and unknown default ones, are "". A prefix that is not declared,
-// or declared with an unknown URI, stands for itself: feeds get URIs wrong more
-// often than prefixes.
+// space maps a namespace to its usual prefix. The namespaces of RSS itself and unknown
+// default namespaces give "". A prefix that is undeclared, or declared with an unknown
+// URI, is kept: feeds get URIs wrong more often than prefixes.
 func (r *reader) space(uri, prefix string) string {
 	key, ok := spaceOf(strings.ToLower(strings.TrimSuffix(uri, "/")))
 	switch {
@@ -14,12 +13,12 @@ func (r *reader) space(uri, prefix string) string {
 	case !ok:
 		return prefix
 	case key == "atom" && prefix == "" && r.rss:
-		return "" // RSS that says it is Atom
+		return "" // RSS that declares Atom as its default namespace
 	}
 	return key
 }
 
-// spaceOf knows the URIs in lower case without the slash at their end.
+// spaceOf returns the usual prefix of a URI in lower case without a final slash.
 func spaceOf(uri string) (string, bool) {
 	switch strings.TrimPrefix(strings.TrimPrefix(uri, "https://"), "http://") {
 	case "purl.org/rss/1.0", "my.netscape.com/rdf/simple/0.9", "channel.netscape.com/rdf/simple/0.9",

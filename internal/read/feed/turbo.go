@@ -9,8 +9,8 @@ import (
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
-// turboChannel reads what Turbo RSS, and the news format before it, say of a
-// channel. Nothing of it is ever run.
+// turboChannel reads a channel element of Turbo RSS or of the older news format. Codes
+// of counters and advertisements are stored and never run.
 func (r *reader) turboChannel(local string) {
 	s, f := &r.scan, &r.out.Feed
 	r.turbo = r.turbo || s.Name.Space == "turbo" || local == "analytics" || local == "adnetwork"
@@ -40,7 +40,7 @@ func (r *reader) turboChannel(local string) {
 	s.Skip(channelChild)
 }
 
-// unknownTurbo warns of an element that Turbo RSS does not have, or not here.
+// unknownTurbo warns of an element that Turbo RSS does not have, or not in this place.
 func (r *reader) unknownTurbo(elsewhere bool, place string) {
 	if elsewhere {
 		r.here("misplaced-element", "the element of Turbo RSS has no meaning here and was left out; move it into the "+place)
@@ -49,7 +49,8 @@ func (r *reader) unknownTurbo(elsewhere bool, place string) {
 	r.here("unknown-element", "the element is not part of Turbo RSS and was left out; check its name")
 }
 
-// isTurboItem names what belongs to an item, isTurboFeed to the channel.
+// isTurboItem reports whether an element belongs to an item, isTurboFeed whether it
+// belongs to the channel.
 func isTurboItem(local string) bool {
 	switch local {
 	case "content", "full-text", "related", "source", "topic", "extendedhtml", "genre", "official-comment":
@@ -62,7 +63,7 @@ func isTurboFeed(local string) bool {
 	return local == "analytics" || local == "adnetwork" || local == "cms_plugin" || local == "logo"
 }
 
-// turboCounter reads one counter and says if it could count nothing.
+// turboCounter reads one counter and warns if it is incomplete.
 func (r *reader) turboCounter() {
 	s, f := &r.scan, &r.out.Feed
 	c := courant.Counter{Type: s.Attr("type"), ID: s.Attr("id"), Params: s.Attr("params"), URL: resolve(r.scope.base, s.Attr("url"))}
@@ -84,7 +85,7 @@ func (r *reader) turboCounter() {
 	}
 }
 
-// turboAds reads what fills a slot and says if no slot could have it.
+// turboAds reads an advertising network and warns if it has no slot.
 func (r *reader) turboAds() {
 	s, f := &r.scan, &r.out.Feed
 	a := courant.AdNetwork{Type: s.Attr("type"), ID: s.Attr("id"), Slot: s.Attr("turbo-ad-id")}
@@ -92,7 +93,7 @@ func (r *reader) turboAds() {
 		r.here("ad-without-slot", "the advertising network has no turbo-ad-id, so it cannot be shown anywhere; add one and repeat it in the figure")
 	}
 	if a.Code = strings.TrimSpace(s.Inner(channelChild)); len(a.Code) > maxLine {
-		a.Code = "" // no longer whole
+		a.Code = "" // part of a code is worthless
 	}
 	if len(f.Ads) < maxList {
 		f.Ads = append(f.Ads, a)
@@ -111,7 +112,7 @@ func addGoal(list []courant.Goal, g courant.Goal) []courant.Goal {
 	return append(list, g)
 }
 
-// turboChild reads what Turbo RSS and the news format add to an item.
+// turboChild reads an item element of Turbo RSS or of the news format.
 func (r *reader) turboChild(d *draft) {
 	s := &r.scan
 	r.turbo = r.turbo || s.Name.Space == "turbo" || s.Name.Local == "content"
@@ -138,8 +139,8 @@ func (r *reader) turboChild(d *draft) {
 	}
 }
 
-// turboContent takes the page of an item, which beats every other text. The
-// heading of its header is the title, which is not repeated.
+// turboContent reads the page of an item, which has priority over every other text.
+// The heading in its header may become the title; see headed.
 func (r *reader) turboContent(d *draft, html string) {
 	if strings.TrimSpace(html) == "" {
 		return
@@ -161,9 +162,8 @@ func (r *reader) turboContent(d *draft, html string) {
 	d.content.offer(html, r.ownBase(d), 5)
 }
 
-// unescaped returns a page without the escapes that are one too many: of
-// everything, or of those tags that stress words where they come in pairs. Code
-// keeps its own.
+// unescaped undoes a second escaping: of the whole page, or of paired tags for emphasis
+// such as <b>. A page with pre or code elements and other tags is left alone.
 func unescaped(html string) string {
 	if !strings.Contains(html, "&lt;") {
 		return html
@@ -186,7 +186,7 @@ func unescaped(html string) string {
 	return html
 }
 
-// heading finds the h1 in the header of a page, and the page without it.
+// heading returns the text of the h1 in the header of a page and the page without it.
 func heading(html string) (text, rest string) {
 	const window = 8 << 10
 	head := html[:min(len(html), window)]
@@ -214,7 +214,7 @@ func heading(html string) (text, rest string) {
 	}
 }
 
-// indexTag is where a tag is first, or -1.
+// indexTag returns the offset of the first such tag, or -1.
 func indexTag(s, tag string) int {
 	for at := 0; ; at++ {
 		next := strings.IndexByte(s[at:], '<')
@@ -227,13 +227,13 @@ func indexTag(s, tag string) int {
 	}
 }
 
-// beginsWith compares ASCII without regard to case.
+// beginsWith is strings.HasPrefix that ignores the case of ASCII.
 func beginsWith(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// headed settles the title of a Turbo page: the item's own one, else the heading;
-// a heading that repeats it goes.
+// headed sets the title of a Turbo page to the heading if the item has none, and
+// removes a heading that repeats the title.
 func (d *draft) headed() {
 	if d.heading == "" {
 		return
@@ -247,7 +247,7 @@ func (d *draft) headed() {
 	}
 }
 
-// turboRelated reads the pages that a reader may go on to.
+// turboRelated reads the links to related pages.
 func (r *reader) turboRelated(d *draft) {
 	s := &r.scan
 	if strings.EqualFold(s.Attr("type"), "infinity") {
@@ -279,7 +279,7 @@ func (d *draft) relate(l courant.RelatedLink) {
 	}
 }
 
-// metrics reads the breadcrumbs that analytics are told of.
+// metrics reads breadcrumbs, which Turbo RSS declares for analytics.
 func (r *reader) metrics(d *draft) {
 	s := &r.scan
 	depth := s.Depth()
@@ -299,7 +299,7 @@ func (r *reader) metrics(d *draft) {
 	}
 }
 
-// checkTurbo warns of what makes a Turbo item useless.
+// checkTurbo warns of missing parts and repeated links of a Turbo item.
 func (r *reader) checkTurbo(d *draft) {
 	it := &d.item
 	switch {

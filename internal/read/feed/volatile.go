@@ -6,9 +6,8 @@ import (
 	"github.com/courant-platform/courant/internal/kit/link"
 )
 
-// html appends cleaned HTML without what differs from one request to the next
-// although nothing was edited: blanks, counters, and what stable drops from
-// addresses.
+// html appends clean HTML without parts that differ between requests although nothing
+// was edited: white space, counters, and what stable drops from addresses.
 func (h *hasher) html(s string) {
 	start := len(h.buf)
 	for s != "" {
@@ -47,8 +46,8 @@ func (h *hasher) run(s string) {
 	h.buf = append(h.buf, s...)
 }
 
-// isRagged says whether text has line ends, tabs or blanks in a row; it may say
-// so of text that has none. It looks at eight bytes at a time.
+// isRagged reports whether text has line breaks, tabs or double spaces; it may be true
+// of other text. It compares eight bytes at a time.
 func isRagged(s string) bool {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	i, last := 0, uint64(0)
@@ -70,7 +69,7 @@ func isRagged(s string) bool {
 	return false
 }
 
-// tag appends a tag, its addresses without what is volatile.
+// tag appends a tag with stable addresses.
 func (h *hasher) tag(s string) {
 	for {
 		i := strings.Index(s, `="http`)
@@ -89,8 +88,8 @@ func (h *hasher) tag(s string) {
 	}
 }
 
-// stable returns an address without what tracks readers, sessions and requests;
-// of an advertisement the host is left.
+// stable returns an address without parameters for tracking, sessions and requests;
+// for an advertisement only the host.
 func stable(url string) string {
 	if i := strings.Index(url, ";jsessionid="); i >= 0 {
 		rest := url[i+1:]
@@ -121,8 +120,8 @@ func stable(url string) string {
 	return strings.Join(kept, "&")
 }
 
-// isVolatile names the parameters that hold sessions, signatures and random
-// numbers.
+// isVolatile reports whether a parameter holds a session, a signature or a random
+// number.
 func isVolatile(name string) bool {
 	switch name {
 	case "", "_", "sid", "phpsessid", "jsessionid", "aspsessionid", "session", "sessionid", "session_id", "cfid", "cftoken",
@@ -147,11 +146,11 @@ func isAd(host string) bool {
 	return false
 }
 
-// maxCounter is longer than the text of a counter, in bytes.
+// maxCounter is the longest text of a counter in bytes.
 const maxCounter = 72
 
-// isCounter says whether a short text counts something: a number beside a word
-// for views, comments and the like, or "seen 10 times, 1 today".
+// isCounter reports whether a short text counts something: a number beside a word for
+// views, comments and the like, or "seen 10 times, 1 today".
 func isCounter(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] < '0' || s[i] > '9' {
@@ -189,7 +188,7 @@ func hasAny(s string, parts ...string) bool {
 	return false
 }
 
-// isCounted says whether a word is for something that is counted.
+// isCounted reports whether a word is for something that is counted.
 func isCounted(w string) bool {
 	if len(w) < len("view") {
 		return false
