@@ -1,9 +1,9 @@
-// Package bell wakes everybody who waits for the same thing at once.
+// Package bell broadcasts notifications to all waiting goroutines.
 package bell
 
 import "sync"
 
-// Bell wakes those who hear it. The zero value is ready.
+// Bell notifies all waiters at once. The zero value is ready to use.
 type Bell struct {
 	// mu guards next and closed.
 	mu     sync.Mutex
@@ -11,8 +11,8 @@ type Bell struct {
 	closed bool
 }
 
-// Heard returns a channel that is closed at the next ring: ask for it before
-// looking whether there is something to do, so that no ring is missed.
+// Heard returns a channel that is closed by the next Ring. Call it before checking for
+// work, so that no notification is missed.
 func (b *Bell) Heard() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -25,7 +25,7 @@ func (b *Bell) Heard() <-chan struct{} {
 	return b.next
 }
 
-// Ring wakes all who hear.
+// Ring closes the channel that Heard returned.
 func (b *Bell) Ring() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -35,7 +35,7 @@ func (b *Bell) Ring() {
 	}
 }
 
-// Close rings for ever.
+// Close makes all channels of Heard, also later ones, closed.
 func (b *Bell) Close() {
 	b.Ring()
 	b.mu.Lock()
@@ -46,7 +46,7 @@ func (b *Bell) Close() {
 	b.closed = true
 }
 
-// Closed says whether Close was called.
+// Closed reports whether Close was called.
 func (b *Bell) Closed() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -20,11 +20,11 @@ func TestARingWakesAllWhoHearAndNobodyLater(t *testing.T) {
 	b.Ring()
 	one, two := b.Heard(), b.Heard()
 	if rang(one) {
-		t.Error("a ring from before was heard")
+		t.Error("an earlier ring was heard")
 	}
 	b.Ring()
 	if !rang(one) || !rang(two) || rang(b.Heard()) {
-		t.Error("who was woken?")
+		t.Error("not all waiters were woken, or a later one was")
 	}
 }
 
@@ -35,6 +35,6 @@ func TestAClosedBellRingsForEver(t *testing.T) {
 	b.Close()
 	b.Ring()
 	if !rang(early) || !rang(b.Heard()) || !b.Closed() {
-		t.Error("it is silent")
+		t.Error("a channel of a closed bell is open")
 	}
 }

@@ -1,6 +1,6 @@
-// Package guard decides which addresses a program may ask on behalf of others. It
-// refuses what is not public, in every spelling, both as it is written in a URL and
-// as it resolves at the dial, save what the operator allows.
+// Package guard protects against server-side request forgery (SSRF). It refuses
+// addresses that are not public, in every spelling, both in the URL and after name
+// resolution at the dial, except those that the operator allows.
 package guard
 
 import (
@@ -17,18 +17,18 @@ import (
 	"github.com/courant-platform/courant/internal/kit/link"
 )
 
-// Guard decides which addresses may be asked: by the URL on every hop, and by
-// the resolved address at every dial.
+// Guard decides which addresses may be fetched: by the URL for every redirect, and by
+// the resolved address for every dial.
 type Guard struct {
-	Allow []Exempt                // operator's exemptions
+	Allow []Exempt                // exemptions by the operator
 	Ports []int                   // 80, 443, 8080 and 8443 unless set
-	Own   func() []netip.AddrPort // our own listeners, never reachable
-	// Proxied says that names are resolved by a proxy, where no dial can be checked.
+	Own   func() []netip.AddrPort // listeners of this server, always refused
+	// Proxied says that a proxy resolves names, so Control does not see their addresses.
 	Proxied bool
 }
 
-// Exempt is an address or a prefix that may be asked although it is not public,
-// on one port or, if that is 0, on all.
+// Exempt is an address or a prefix that is allowed although it is not public, on one
+// port or, if Port is 0, on all.
 type Exempt struct {
 	Prefix netip.Prefix
 	Port   int
@@ -61,7 +61,7 @@ func ParseExempt(s string) (Exempt, error) {
 	return e, nil
 }
 
-// Exempts says whether the operator allows the address.
+// Exempts reports whether the operator allows the address.
 func (g *Guard) Exempts(a netip.AddrPort) bool {
 	for _, e := range g.Allow {
 		if e.Prefix.Contains(a.Addr().Unmap()) && (e.Port == 0 || e.Port == int(a.Port())) {
@@ -71,7 +71,8 @@ func (g *Guard) Exempts(a netip.AddrPort) bool {
 	return false
 }
 
-// URL checks scheme, port and the host as it is written.
+// URL checks the scheme, the port and the host of a URL before name resolution. Errors
+// are of kind courant.Forbidden.
 func (g *Guard) URL(u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return forbidden("%s: only http and https are fetched", u.Redacted())
@@ -79,7 +80,7 @@ func (g *Guard) URL(u *url.URL) error {
 	if u.User != nil {
 		return forbidden("%s: an address with a password in it is not fetched", u.Redacted())
 	}
-	canonical, err := link.Canonical(u.String()) // digits of other scripts are digits
+	canonical, err := link.Canonical(u.String()) // converts digits of other scripts
 	if err != nil {
 		return forbidden("%s: %v", u.Redacted(), err)
 	}
@@ -134,8 +135,8 @@ func (g *Guard) address(a netip.AddrPort) error {
 	return g.port(int(a.Port()))
 }
 
-// Control is for net.Dialer: it sees the address that is really dialled, so
-// that a name cannot change its mind between the check and the dial.
+// Control is for net.Dialer. It checks the address that is dialled, so a name that
+// resolves differently after the check (DNS rebinding) is refused too.
 func (g *Guard) Control(_, address string, _ syscall.RawConn) error {
 	a, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -148,7 +149,7 @@ func forbidden(format string, args ...any) error {
 	return courant.Errorf(courant.Forbidden, "not allowed: %s", fmt.Sprintf(format, args...))
 }
 
-// Port is the port that a URL names, or that of its scheme.
+// Port returns the port of a URL, or the default port of its scheme.
 func Port(u *url.URL) int {
 	if p, err := strconv.Atoi(u.Port()); err == nil {
 		return p
@@ -159,7 +160,7 @@ func Port(u *url.URL) int {
 	return 80
 }
 
-// Literal reads an IP address in every spelling that resolvers take: also
+// Literal parses an IP address in every spelling that resolvers accept, such as
 // 127.1, 0x7f.1, 017700000001 and 2130706433.
 func Literal(host string) (netip.Addr, bool) {
 	if a, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
@@ -185,7 +186,7 @@ func Literal(host string) (netip.Addr, bool) {
 	return netip.AddrFrom4([4]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}), true
 }
 
-// octal spells a leading zero so that strconv does not take 0_1, 0b1 or 0o1.
+// octal refuses the spellings 0_1, 0b1 and 0o1, which strconv would accept.
 func octal(s string) string {
 	if strings.ContainsAny(s, "_boBO") || s == "" {
 		return "x"

@@ -1,6 +1,6 @@
-// Package look is how everything that Courant shows looks: one small style
-// sheet, others for controls and products and for the search, written into the pages and named
-// in their policy by their hashes.
+// Package look holds the style sheets of all pages: a small one for every page, others
+// for controls and products and for the search. They are inlined into the pages; the
+// Content-Security-Policy allows them by their hashes.
 package look
 
 import (
@@ -19,16 +19,16 @@ var more string
 //go:embed find.css
 var find string
 
-// Style is the style element with the sheet in it.
+// Style returns the style element of every page.
 func Style() template.HTML { return template.HTML("<style>" + css + "</style>") }
 
-// More is the style element of pages that have controls or sell something.
+// More returns the style element of pages with controls or products.
 func More() template.HTML { return template.HTML("<style>" + more + "</style>") }
 
-// Find is the style element of the search.
+// Find returns the style element of the search.
 func Find() template.HTML { return template.HTML("<style>" + find + "</style>") }
 
-// StyleSource is the sheets' source expressions for a Content-Security-Policy.
+// StyleSource returns the source expressions of all sheets for a Content-Security-Policy.
 func StyleSource() string { return source(css) + " " + source(more) + " " + source(find) }
 
 func source(sheet string) string {

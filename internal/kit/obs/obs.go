@@ -1,5 +1,5 @@
-// Package obs counts and measures for Prometheus. A Set that is nil counts
-// nothing, so that a package under test needs none.
+// Package obs exports metrics to Prometheus. A nil Set records nothing, so tests need
+// no Set.
 package obs
 
 import (
@@ -13,18 +13,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Set is the metrics of one process. Names ending in _total count, others
-// observe seconds. The names of the labels of a metric are always the same.
+// Set holds the metrics of one process. Names of counters end in _total; histograms
+// are in seconds. Every use of a metric must have the same label names.
 type Set struct {
 	registry *prometheus.Registry
-	// mu guards the maps.
+	// mu guards counters, times and gauges.
 	mu       sync.RWMutex
 	counters map[string]*prometheus.CounterVec
 	times    map[string]*prometheus.HistogramVec
 	gauges   map[string]*prometheus.GaugeVec
 }
 
-// New is a Set with the process's own metrics in it.
+// New returns a Set with the metrics of the Go runtime and the process.
 func New() *Set {
 	s := &Set{registry: prometheus.NewRegistry(), counters: map[string]*prometheus.CounterVec{}, times: map[string]*prometheus.HistogramVec{},
 		gauges: map[string]*prometheus.GaugeVec{}}
@@ -32,7 +32,7 @@ func New() *Set {
 	return s
 }
 
-// Add adds n to a counter; labels are names and values in turn.
+// Add adds n to a counter; labels alternate names and values.
 func (s *Set) Add(name string, n float64, labels ...string) {
 	if s == nil {
 		return
@@ -47,7 +47,7 @@ func (s *Set) Add(name string, n float64, labels ...string) {
 	c.WithLabelValues(values...).Add(n)
 }
 
-// Gauge gives a gauge its value.
+// Gauge sets a gauge.
 func (s *Set) Gauge(name string, value float64, labels ...string) {
 	if s == nil {
 		return
@@ -64,7 +64,7 @@ func (s *Set) Gauge(name string, value float64, labels ...string) {
 	g.WithLabelValues(values...).Set(value)
 }
 
-// Observe notes how long something took.
+// Observe records a duration in a histogram.
 func (s *Set) Observe(name string, d time.Duration, labels ...string) {
 	if s == nil {
 		return
@@ -109,7 +109,7 @@ func (s *Set) time(name string, labels []string) *prometheus.HistogramVec {
 	return h
 }
 
-// help spells the name out: the names are sentences enough.
+// help makes the help text from the name: courant_a_b gives "a b".
 func help(name string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(name, "courant_"), "_", " ")
 }

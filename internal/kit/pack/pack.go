@@ -1,5 +1,5 @@
-// Package pack is how values and texts lie in the store: JSON in zstd. Lists of
-// packed values that do not stay there are gob.
+// Package pack encodes values and texts for the store: JSON compressed with zstd. Lists
+// of packed values that are stored only for a short time are gob.
 package pack
 
 import (
@@ -11,18 +11,18 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxSize bounds what Bytes unpacks; nothing that we pack is larger.
+// maxSize is the limit of Open in bytes; nothing that we pack is larger.
 const maxSize = 64 << 20
 
-// The coders have no state between calls and may be used by many at once.
+// The coders have no state between calls and are safe for concurrent use.
 var (
 	encoder    = newEncoder()
 	decoder, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxSize), zstd.WithDecoderConcurrency(2))
 )
 
-// newEncoder has small tables, for a document is a few kilobytes and large ones
-// would cost more to clear than they save. Its first use is here: what it sets
-// up then must not belong to the bubble of a test in fake time.
+// newEncoder returns an encoder with small tables: a document has a few kilobytes, and
+// clearing large tables would cost more than they save. It uses the encoder once, so
+// that what it sets up does not belong to the bubble of a test (testing/synctest).
 func newEncoder() *zstd.Encoder {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2),
 		zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(32<<10))
@@ -42,7 +42,7 @@ func Encode(v any) ([]byte, error) {
 	return Bytes(text), nil
 }
 
-// Decode unpacks what Encode made into v.
+// Decode unpacks the result of Encode into v.
 func Decode(packed []byte, v any) error {
 	text, err := Open(packed)
 	if err != nil {
@@ -54,7 +54,7 @@ func Decode(packed []byte, v any) error {
 	return nil
 }
 
-// EncodeList writes values whose parts are packed already, without packing them
+// EncodeList encodes values whose parts are already packed, without compressing them
 // again.
 func EncodeList[T any](list []T) ([]byte, error) {
 	var b bytes.Buffer
@@ -64,7 +64,7 @@ func EncodeList[T any](list []T) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// DecodeList reads what EncodeList wrote.
+// DecodeList decodes what EncodeList wrote.
 func DecodeList[T any](b []byte) (list []T, err error) {
 	if err = gob.NewDecoder(bytes.NewReader(b)).Decode(&list); err != nil {
 		err = fmt.Errorf("unpack: %w", err)

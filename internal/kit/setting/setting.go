@@ -1,5 +1,5 @@
-// Package setting has the types that configuration is written in beyond TOML's
-// own: durations and sizes as people write them.
+// Package setting has types of configuration values that TOML lacks: durations and
+// sizes with units.
 package setting
 
 import (
@@ -37,7 +37,7 @@ func (d *Duration) check(s string) error {
 	return nil
 }
 
-// MarshalText writes what UnmarshalText reads, without zero units.
+// MarshalText writes the format that UnmarshalText reads, without zero units.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 func (d Duration) String() string {
@@ -51,7 +51,7 @@ func (d Duration) String() string {
 	return s
 }
 
-// Or is the duration, or the default if it is zero.
+// Or returns the duration, or def if it is zero.
 func (d Duration) Or(def time.Duration) time.Duration {
 	if d == 0 {
 		return def
@@ -96,7 +96,7 @@ func (s Size) MarshalText() ([]byte, error) {
 	return []byte(strconv.FormatInt(n, 10) + unit), nil
 }
 
-// Or is the size, or the default if it is zero.
+// Or returns the size, or def if it is zero.
 func (s Size) Or(def int64) int64 {
 	if s == 0 {
 		return def

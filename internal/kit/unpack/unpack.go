@@ -1,5 +1,5 @@
-// Package unpack takes documents out of the archives that they are sent in: gzip,
-// also twice, and zip with one file. It goes by the bytes, not by names.
+// Package unpack reads documents from gzip, zstd and zip archives (zip with one file),
+// also an archive inside an archive. It detects formats from the bytes, not from names.
 package unpack
 
 import (
@@ -19,17 +19,18 @@ import (
 
 const (
 	maxLayers = 2
-	maxZip    = 256 << 20 // of an archive that cannot be read at random
+	maxZip    = 256 << 20 // bytes of a zip archive without random access
 	maxWindow = 8 << 20   // of a zstd frame
 	peekSize  = 64 << 10
 )
 
-// ErrDamaged ends a document that is whole, but whose archive says that it was
-// another one.
+// ErrDamaged is returned at the end of a document whose archive has a wrong checksum.
+// All of the document has been read then.
 var ErrDamaged = errors.New("the checksum of the archive does not match its contents; compress the file again")
 
-// File is an open document, unpacked. Packed says that it came in an archive, Junk,
-// once it has been read, that something stands after that.
+// File is an open, unpacked document. Packed reports that it came in an archive. Junk
+// reports that there is data after the archive; it is set when the document has been
+// read to its end.
 type File struct {
 	*bufio.Reader
 	Packed bool
@@ -38,7 +39,7 @@ type File struct {
 	close  []func()
 }
 
-// Close ends the reading; it does not close the source.
+// Close releases memory; it does not close the source.
 func (f *File) Close() error {
 	for _, c := range f.close {
 		c()
@@ -46,9 +47,10 @@ func (f *File) Close() error {
 	return nil
 }
 
-// Open reads a document of at most most bytes, unpacked. Reading more is an error
-// of the kind courant.Invalid that begins with too_large and a colon; so is a
-// broken archive, with malformed.
+// Open opens a document of at most most bytes after unpacking. Errors of Open and of
+// reads are of kind courant.Invalid and begin with "too_large:" for a longer document,
+// "malformed:" for a broken archive and "empty:" for an archive without a file; errors
+// of src are returned unchanged.
 func Open(src io.Reader, most int64) (*File, error) {
 	f := &File{Reader: bufio.NewReaderSize(src, peekSize)}
 	for range maxLayers {
@@ -81,11 +83,11 @@ func Open(src io.Reader, most int64) (*File, error) {
 	return f, nil
 }
 
-// Beginning is up to n bytes of the document that have not been read yet.
+// Beginning returns up to n unread bytes of the document without consuming them.
 func (f *File) Beginning(n int) []byte {
 	head, err := f.Peek(n)
 	if err != nil {
-		return head // shorter, and the next reading says why
+		return head // shorter; the next read returns the error
 	}
 	return head
 }
@@ -124,7 +126,7 @@ func (m *members) Read(b []byte) (int, error) {
 	}
 }
 
-// next goes on to the next member; what is none stands after the archive.
+// next starts the next member; other data sets Junk.
 func (m *members) next() error {
 	magic, err := m.src.Peek(2)
 	switch {
@@ -190,8 +192,8 @@ func (f *File) unzip(src io.Reader) (io.Reader, error) {
 	return r, nil
 }
 
-// random is what a zip archive needs, which is read from its end: a file or bytes
-// at their beginning, and their size. It is nil for other sources.
+// random returns the source and its size if it allows random access, which a zip
+// archive needs because its directory is at the end; else nil.
 func random(src io.Reader) (io.ReaderAt, int64) {
 	at, ok := src.(interface {
 		io.ReaderAt
@@ -211,7 +213,7 @@ func random(src io.Reader) (io.ReaderAt, int64) {
 	return at, size
 }
 
-// limit ends a reading that grows too large.
+// limit is an io.Reader that fails after most bytes.
 type limit struct {
 	src  io.Reader
 	left int64

@@ -1,5 +1,5 @@
-// Package web has what every HTTP handler of ours does alike: errors as
-// problem details, checks of the Host header, of tokens and of encodings.
+// Package web has what our HTTP handlers share: errors as problem details, JSON
+// answers, checks of the Host header, and parsing of queries and headers.
 package web
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// Status is the HTTP status of an error's kind.
+// Status returns the HTTP status for the kind of an error, 500 if it has none.
 func Status(err error) int {
 	switch {
 	case errors.Is(err, courant.Invalid):
@@ -33,15 +33,15 @@ func Status(err error) int {
 	return http.StatusInternalServerError
 }
 
-// Problem is an error as RFC 9457 writes it.
+// Problem is an error in the format of RFC 9457.
 type Problem struct {
 	Title  string `json:"title"`
 	Status int    `json:"status"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// Fail answers with the error: its text if it has a kind, else a bare 500 and a
-// line in the log.
+// Fail answers with the text of an error that has a kind. For other errors it answers
+// with a bare 500 and logs the error.
 func Fail(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
 	status := Status(err)
 	detail := err.Error()
@@ -62,7 +62,7 @@ func FailWith(w http.ResponseWriter, status int, detail string) {
 	json.NewEncoder(w).Encode(Problem{Title: http.StatusText(status), Status: status, Detail: detail}) // the client may have gone
 }
 
-// JSON answers with v, and panics if v is none of JSON's.
+// JSON answers with v as JSON, and panics if v cannot be encoded.
 func JSON(w http.ResponseWriter, status int, v any) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -80,9 +80,9 @@ func JSON(w http.ResponseWriter, status int, v any) {
 	w.Write(text.Bytes()) // the client may have gone
 }
 
-// Hosts answers 421 to requests for hosts that we are not: a page elsewhere
-// could otherwise reach us under a name of its own. Probes of balancers, which name
-// an address or nothing, are answered: /healthz and /readyz say nothing of anybody.
+// Hosts answers 421 to requests with an unknown Host header: otherwise a foreign page
+// could reach this server under its own name (DNS rebinding). /healthz and /readyz are
+// exempt, because load balancers send an IP address or no host, and they reveal nothing.
 func Hosts(allowed []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if probe := r.URL.Path == "/healthz" || r.URL.Path == "/readyz"; !probe && !ours(r.Host, allowed) {
@@ -113,9 +113,9 @@ func ours(host string, allowed []string) bool {
 	return false
 }
 
-// Query reads the parameters of a request. A semicolon is a part of a value, as in
-// Color:red;Size:2: net/url drops such parameters without a word. What is no query
-// string is an error.
+// Query parses the query string of a request. A semicolon is part of a value, as in
+// Color:red;Size:2, for which net/url would return an error. Errors are of kind
+// courant.Invalid.
 func Query(r *http.Request) (url.Values, error) {
 	v, err := url.ParseQuery(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B"))
 	if err != nil {
@@ -124,7 +124,7 @@ func Query(r *http.Request) (url.Values, error) {
 	return v, nil
 }
 
-// Param is one parameter of a request, as Query reads them; "" if there is none.
+// Param returns one parameter of a request as Query parses it, or "".
 func Param(r *http.Request, name string) string {
 	v, err := Query(r)
 	if err != nil {
@@ -133,7 +133,7 @@ func Param(r *http.Request, name string) string {
 	return v.Get(name)
 }
 
-// TakesGzip says whether the client unpacks gzip.
+// TakesGzip reports whether the client accepts gzip.
 func TakesGzip(r *http.Request) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		coding, params, _ := strings.Cut(strings.TrimSpace(part), ";")
@@ -145,8 +145,8 @@ func TakesGzip(r *http.Request) bool {
 	return false
 }
 
-// Prefers says whether the client names a media type in Accept that it takes no
-// less than another one (RFC 9110 section 12.5.1). Ranges such as */* name none.
+// Prefers reports whether Accept names the media type kind with at least the weight of
+// other (RFC 9110 section 12.5.1). It ignores ranges such as */*.
 func Prefers(r *http.Request, kind, other string) bool {
 	best := map[string]float64{}
 	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
@@ -157,8 +157,7 @@ func Prefers(r *http.Request, kind, other string) bool {
 	return best[kind] > 0 && best[kind] >= best[other]
 }
 
-// quality is the weight among parameters: 1 unless one says less; what is no weight
-// is none.
+// quality returns the weight (q) among parameters: 1 without one, 0 for an invalid one.
 func quality(params string) float64 {
 	for p := range strings.SplitSeq(params, ";") {
 		name, value, ok := strings.Cut(p, "=")
@@ -174,7 +173,7 @@ func quality(params string) float64 {
 	return 1
 }
 
-// Matches says whether If-None-Match names the tag.
+// Matches reports whether If-None-Match contains the tag.
 func Matches(r *http.Request, tag string) bool {
 	for part := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
 		part = strings.TrimSpace(part)

@@ -25,9 +25,9 @@ func (s *Scanner) declaration(rest string) {
 	s.pos += end + 1
 }
 
-// instructionEnd returns the place of the '>' that ends an instruction. Where the
-// question mark before it is missing, as it is in many an XML declaration, that
-// is the first '>'.
+// instructionEnd returns the offset of the '>' that ends a processing instruction. If
+// the question mark before it is missing, as in many XML declarations, that is the
+// first '>'.
 func (s *Scanner) instructionEnd(rest string) int {
 	head := rest
 	if i := strings.IndexByte(rest[1:], '<'); i >= 0 && strings.HasPrefix(rest, "<?xml ") {
@@ -37,14 +37,14 @@ func (s *Scanner) instructionEnd(rest string) int {
 		if end := strings.Index(head, "?>"); end > 0 {
 			return end + 1
 		}
-		s.openPI = len(head) == len(rest) // not to be looked for again
+		s.openPI = len(head) == len(rest) // do not search again
 	}
 	s.fault("bad-tag", s.Offset, "", `the processing instruction has no "?>"; close it with "?>"`)
 	return strings.IndexByte(rest, '>')
 }
 
-// doctypeEnd returns the place of the '>' that ends a declaration; those inside
-// of quotes and of the internal subset do not, unless that has no end.
+// doctypeEnd returns the offset of the '>' that ends a declaration. It skips '>' inside
+// quotes and the internal subset, unless the subset has no end.
 func (s *Scanner) doctypeEnd(rest string) int {
 	depth := 0
 	for i := 0; i < len(rest) && !s.openDTD; i++ {
@@ -63,6 +63,6 @@ func (s *Scanner) doctypeEnd(rest string) int {
 			}
 		}
 	}
-	s.openDTD = true // not to be looked for again
+	s.openDTD = true // do not search again
 	return strings.IndexByte(rest, '>')
 }

@@ -6,16 +6,16 @@ import (
 	"github.com/courant-platform/courant/internal/kit/charref"
 )
 
-// The bounds of the entities that a document may declare.
+// The limits of the entities that a document may declare.
 const (
 	maxEntities   = 256
-	maxEntityText = 4096     // as it is declared
-	maxExpansion  = 64 << 10 // with the entities in it
+	maxEntityText = 4096     // bytes as declared
+	maxExpansion  = 64 << 10 // bytes with the entities in it
 	maxNesting    = 16
 )
 
-// entity is an internal one: its text as it is declared, and, once that was needed,
-// with all references in it decoded.
+// entity is an internal entity: its text as declared or, after the first use, with all
+// references decoded.
 type entity struct {
 	text  string
 	state entityState
@@ -27,11 +27,11 @@ const (
 	declared entityState = iota
 	expanding
 	expanded
-	refused // it would be endless, or too long
+	refused // its expansion is recursive or too long
 )
 
-// declareEntities remembers the internal entities of a document type. External ones
-// and those of the DTD itself are none of them. The first declaration counts.
+// declareEntities stores the internal entities of a document type. It ignores external
+// and parameter entities. The first declaration of a name wins.
 func (s *Scanner) declareEntities(subset string) {
 	for len(s.entities) < maxEntities {
 		_, rest, ok := strings.Cut(subset, "<!ENTITY")
@@ -62,8 +62,8 @@ func (s *Scanner) declareEntities(subset string) {
 	}
 }
 
-// declared returns the entity that text begins with a reference to and the length
-// of the reference; nil if there is none.
+// declared returns the entity of the reference at the beginning of text and the length
+// of the reference, or nil.
 func (s *Scanner) declared(text string) (*entity, int) {
 	end := strings.IndexByte(text[:min(len(text), 64)], ';')
 	if end < 0 {
@@ -72,9 +72,9 @@ func (s *Scanner) declared(text string) (*entity, int) {
 	return s.entities[text[1:end]], end + 1
 }
 
-// entity returns the text of a declared entity at the beginning of text and the
-// length of its reference, 0 if it is none. All expansions together are no longer
-// than the document.
+// entity expands the reference to a declared entity at the beginning of text. It returns
+// the expansion and the length of the reference, or 0 if it cannot be expanded. All
+// expansions together are at most as long as the document.
 func (s *Scanner) entity(text string) (string, int) {
 	e, n := s.declared(text)
 	if e == nil || s.spent || !s.expandEntity(e, 0) {
@@ -88,8 +88,8 @@ func (s *Scanner) entity(text string) (string, int) {
 	return e.text, n
 }
 
-// expandEntity decodes the references in an entity's text, once, and says whether
-// that could be done.
+// expandEntity decodes the references in an entity's text, once, and reports whether
+// it could.
 func (s *Scanner) expandEntity(e *entity, depth int) bool {
 	switch {
 	case e.state == expanded:
@@ -110,8 +110,8 @@ func (s *Scanner) expandEntity(e *entity, depth int) bool {
 	return true
 }
 
-// expandText is the text of an entity with its references decoded, false if that is
-// too long or has no end.
+// expandText returns the text of an entity with its references decoded, or false if it
+// is too long or recursive.
 func (s *Scanner) expandText(text string, depth int) (string, bool) {
 	var out []byte
 	for {
@@ -139,8 +139,7 @@ func (s *Scanner) expandText(text string, depth int) (string, bool) {
 	}
 }
 
-// appendReference decodes a reference in the text of an entity, and returns its
-// length.
+// appendReference decodes a reference in the text of an entity and returns its length.
 func (s *Scanner) appendReference(out *[]byte, text string) int {
 	r, second, n := charref.Decode(text, true)
 	if n > 0 {
@@ -154,7 +153,7 @@ func (s *Scanner) appendReference(out *[]byte, text string) int {
 	return 1
 }
 
-// expand returns text with the declared entities in place of their references.
+// expand returns text with references to declared entities replaced.
 func (s *Scanner) expand(text string, escape bool) string {
 	if len(s.entities) == 0 || strings.IndexByte(text, '&') < 0 {
 		return text

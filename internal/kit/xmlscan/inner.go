@@ -8,12 +8,11 @@ import (
 
 // Inner reads the rest of the element that has just begun and returns its
 // contents as HTML: text decoded once, so that escaped markup becomes markup, and
-// the tags of children without their prefixes. A child for which stop says yes
-// ends the element; stop may be nil.
+// the tags of children without their prefixes. A child for which stop returns
+// true ends the element; stop may be nil.
 func (s *Scanner) Inner(stop func(Name) bool) string { return s.inner(stop, false) }
 
-// InnerXHTML is Inner for contents that are markup already: text keeps its
-// references.
+// InnerXHTML is Inner for contents that are markup already: references in text stay.
 func (s *Scanner) InnerXHTML(stop func(Name) bool) string { return s.inner(stop, true) }
 
 // inner copies nothing if the contents are one piece of text.
@@ -52,7 +51,7 @@ func (s *Scanner) inner(stop func(Name) bool, xhtml bool) string {
 	}
 }
 
-// isFinal says whether the current text needs no change.
+// isFinal reports whether the current text needs no change.
 func (s *Scanner) isFinal(xhtml bool) bool {
 	if xhtml {
 		return !s.CDATA && len(s.entities) == 0
@@ -68,7 +67,7 @@ func (s *Scanner) pieces(piece string, n int) string {
 	return string(s.buffer)
 }
 
-// takePiece moves the one piece so far into the buffer.
+// takePiece moves the only piece so far into the buffer.
 func (s *Scanner) takePiece(piece string, n int) {
 	if n == 1 {
 		s.buffer = append(s.buffer, piece...)
@@ -89,7 +88,7 @@ func (s *Scanner) appendText(xhtml bool) {
 	}
 }
 
-// appendDecoded decodes references and reports what is no reference of XML.
+// appendDecoded decodes references and reports those that XML does not define.
 func (s *Scanner) appendDecoded(dst []byte, text string) []byte {
 	for {
 		i := strings.IndexByte(text, '&')
@@ -122,7 +121,7 @@ func (s *Scanner) appendDecoded(dst []byte, text string) []byte {
 	}
 }
 
-// predefined decodes the references that make up nearly all of escaped markup.
+// predefined is a fast path for the five entities of XML.
 func predefined(s string) (byte, int) {
 	switch {
 	case strings.HasPrefix(s, "&lt;"):
@@ -139,8 +138,8 @@ func predefined(s string) (byte, int) {
 	return 0, 0
 }
 
-// checkReference reports a bare ampersand and the named references that only
-// HTML has. text is the rest of the current one.
+// checkReference reports an unescaped ampersand and named references that only HTML
+// has. text is the rest of the current text; n is the length of the reference.
 func (s *Scanner) checkReference(text string, n int) {
 	at := s.Offset + len(s.Text) - len(text)
 	switch {
@@ -155,7 +154,7 @@ func (s *Scanner) checkReference(text string, n int) {
 	}
 }
 
-// isEntity says whether text begins as &name;.
+// isEntity reports whether text begins with &name;.
 func isEntity(text string) bool {
 	i := 1
 	for i < len(text) && i < 64 && (isNameStart(text[i]) || i > 1 && strings.IndexByte("0123456789.-", text[i]) >= 0) {

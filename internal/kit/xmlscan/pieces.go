@@ -14,36 +14,36 @@ import (
 const (
 	pieceSize = 1 << 20
 	headSize  = 64 << 10
-	// maxToken is the longest tag, text or CDATA section that is read.
+	// maxToken is the longest tag, text or CDATA section in bytes.
 	maxToken = 4 << 20
 )
 
-// Pieces cuts a document of any size into pieces for Scanner.Refill, in UTF-8
-// and each beginning where a token does. It holds one piece at a time.
+// Pieces cuts a document of any size into pieces for Scanner.Refill. Each is in UTF-8
+// and begins where a token does. Memory holds one piece at a time.
 type Pieces struct {
-	Encoding string // of the document, WHATWG name; known after the first piece
-	Healed   bool   // the text is not what was declared, or has bytes that are not
+	Encoding string // WHATWG name, set by the first call of Next
+	Healed   bool   // the encoding differs from the declared one, or bytes were invalid
 
 	src      io.Reader
-	kind     string // content type with which pieces are decoded
-	rest     []byte // what has been read beyond the current piece
+	kind     string // content type for decoding pieces
+	rest     []byte // bytes read beyond the current piece
 	piece    string
-	line     int // of the piece's beginning, from 1
+	line     int // line of the beginning of the piece, from 1
 	column   int // from 1, in characters
 	began    bool
 	err      error
-	declared string // content type of the document
+	declared string // content type passed to NewPieces
 }
 
-// NewPieces reads a document of a content type, which may be "".
+// NewPieces returns the pieces of a document; contentType may be "".
 func NewPieces(src io.Reader, contentType string) *Pieces {
 	return &Pieces{src: src, declared: contentType, line: 1, column: 1}
 }
 
-// Err is why the document could not be read to its end, nil if it could.
+// Err returns the error that stopped reading before the end of the document, or nil.
 func (p *Pieces) Err() error { return p.err }
 
-// Next is the next piece, "" at the end of the document.
+// Next returns the next piece, "" at the end of the document.
 func (p *Pieces) Next() string {
 	if !p.began {
 		p.begin()
@@ -56,19 +56,19 @@ func (p *Pieces) Next() string {
 	}
 	text, name, healed := charset.Decode(raw, p.kind)
 	p.Healed = p.Healed || healed && !(name == "utf-8" && p.Encoding != "utf-8")
-	p.piece = unsafe.String(unsafe.SliceData(text), len(text)) // nobody changes it: raw is not used again
+	p.piece = unsafe.String(unsafe.SliceData(text), len(text)) // safe: raw is not used again
 	if p.piece == "" {
-		return p.Next() // nothing but what XML forbids
+		return p.Next() // only characters that XML forbids
 	}
 	return p.piece
 }
 
-// begin decides the encoding by the document's beginning.
+// begin detects the encoding from the beginning of the document.
 func (p *Pieces) begin() {
 	p.began = true
 	head := make([]byte, headSize)
 	n, err := io.ReadFull(p.src, head)
-	if err != nil { // the next reading tells why
+	if err != nil { // the next read returns the error
 		head = head[:n]
 	}
 	p.Healed = charset.Contradicts(head, p.declared)
@@ -92,7 +92,7 @@ func (p *Pieces) cut() []byte {
 	}
 }
 
-// fill reads until size bytes are there, and says whether the document has ended.
+// fill reads until rest has size bytes, and reports whether the document has ended.
 func (p *Pieces) fill(size int) (whole bool) {
 	have := len(p.rest)
 	if have >= size {
@@ -103,7 +103,7 @@ func (p *Pieces) fill(size int) (whole bool) {
 	n, err := io.ReadFull(p.src, buffer[have:])
 	p.rest = buffer[:have+n]
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		_, err = p.src.Read(make([]byte, 1)) // tells a document that is cut off from one that ends
+		_, err = p.src.Read(make([]byte, 1)) // distinguishes a truncated document from a complete one
 	}
 	if err != nil && !errors.Is(err, io.EOF) && p.err == nil {
 		p.err = err
@@ -111,8 +111,8 @@ func (p *Pieces) fill(size int) (whole bool) {
 	return err != nil
 }
 
-// boundary is the last place where a token surely begins, 0 if there is none: a
-// start tag outside of CDATA sections and comments, or the beginning of one.
+// boundary returns the last offset at which a token is certain to begin, 0 if there is
+// none: a start tag outside CDATA sections and comments, or the beginning of one.
 func boundary(b []byte) int {
 	for at := len(b); at > 0; {
 		at = bytes.LastIndexByte(b[:at], '<')
@@ -123,7 +123,7 @@ func boundary(b []byte) int {
 	return 0
 }
 
-// unclosed is where the last CDATA section or comment begins if it has no end,
+// unclosed returns the offset of the last CDATA section or comment if it has no end,
 // else the length of b.
 func unclosed(b []byte) int {
 	for i := len(b); i > 0; {
@@ -147,7 +147,7 @@ func unclosed(b []byte) int {
 	return len(b)
 }
 
-// Position is the line and column of an offset in the current piece.
+// Position returns the line and column (from 1) of an offset in the current piece.
 func (p *Pieces) Position(offset int) (line, column int) {
 	return position(p.line, p.column, p.piece[:min(offset, len(p.piece))])
 }

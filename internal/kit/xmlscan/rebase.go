@@ -6,14 +6,14 @@ import (
 	"github.com/courant-platform/courant/internal/kit/charref"
 )
 
-// inlineBase is an xml:base among the contents that Inner returns: what the
-// addresses inside of the element at depth are relative to.
+// inlineBase is an xml:base inside the contents that Inner returns: the base of
+// addresses in the element at depth.
 type inlineBase struct {
 	url   string
 	depth int
 }
 
-// openBase notes the xml:base of the current Start, if it has one.
+// openBase pushes the xml:base of the current Start, if it has one.
 func (s *Scanner) openBase() {
 	if s.Rebase == nil || len(s.Attrs) == 0 {
 		return
@@ -23,14 +23,14 @@ func (s *Scanner) openBase() {
 	}
 }
 
-// closeBase forgets the bases of elements that have ended.
+// closeBase removes the bases of elements that have ended.
 func (s *Scanner) closeBase() {
 	for n := len(s.bases); n > 0 && s.bases[n-1].depth >= s.Depth(); n-- {
 		s.bases = s.bases[:n-1]
 	}
 }
 
-// base is the innermost one, "" if there is none.
+// base returns the innermost base, or "".
 func (s *Scanner) base() string {
 	if n := len(s.bases); n > 0 {
 		return s.bases[n-1].url
@@ -38,8 +38,8 @@ func (s *Scanner) base() string {
 	return ""
 }
 
-// rebased returns the value of an attribute as it is to be written: an address
-// inside of a base is resolved.
+// rebased returns the value of an attribute for the output: an address is resolved if
+// there is an xml:base.
 func (s *Scanner) rebased(a Attr) string {
 	base := s.base()
 	if base == "" {

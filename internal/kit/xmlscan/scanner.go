@@ -1,8 +1,7 @@
-// Package xmlscan reads XML as it is found in feeds and catalogues: one token at
-// a time, without copying, without a DTD, and without giving up. What is not
-// well formed is healed and reported; time and memory are linear in the input
-// whatever it holds. It resolves namespaces, expands the internal entities of
-// its document within bounds, and fetches nothing.
+// Package xmlscan reads the XML of feeds and catalogues: one token at a time, without
+// copying and without a DTD. It repairs and reports input that is not well formed
+// and never fails. Time and memory are linear in the size of any input. It resolves
+// namespaces, expands internal entities within limits, and fetches nothing.
 package xmlscan
 
 import "strings"
@@ -19,54 +18,54 @@ const (
 	Text
 )
 
-// MaxDepth is how deep elements nest; the tags of deeper ones are left out.
+// MaxDepth is the limit of nested elements; the tags of deeper ones are left out.
 const MaxDepth = 256
 
 const maxAttrs = 256
 
-// Name is the name of an element: Space is what Scanner.Space made of its
+// Name is the name of an element: Space is the result of Scanner.Space for its
 // namespace, Local is in lower case.
 type Name struct{ Space, Local string }
 
-// Attr is an attribute as it is written.
+// Attr is an attribute with its raw, undecoded value.
 type Attr struct{ Name, Value string }
 
-// Fault is something that was healed. Offset is its place in the source.
+// Fault is something that was repaired. Offset is its byte offset in the source.
 type Fault struct {
 	Code    string // stable
 	Offset  int
-	Element string // as it is written; the one around it for what is none
+	Element string // name as written, or that of the enclosing element
 	Text    string // a sentence
 }
 
-// Scanner reads Source. The exported fields below the line describe the current
-// token and are valid until the next call of Next.
+// Scanner reads Source. The exported fields from Name on describe the current token
+// and are valid until the next call of Next.
 type Scanner struct {
 	Source string
-	// Space turns the URI of a namespace into a short key; uri is "" for a
-	// prefix that is not declared. Nil means the prefix itself.
+	// Space maps the URI of a namespace to a short key; uri is "" for an undeclared
+	// prefix. If Space is nil, the key is the prefix.
 	Space func(uri, prefix string) string
-	// Rebase resolves an address against an xml:base among the contents that
-	// Inner returns, and such a base against the one around it, "" if there is
-	// none. Nil leaves all addresses as they are.
+	// Rebase resolves an address against an xml:base inside the contents that Inner
+	// returns, and such an xml:base against the enclosing one ("" if there is none).
+	// If Rebase is nil, addresses stay as they are.
 	Rebase func(base, ref string) string
-	// Report is told of every fault; it may be nil.
+	// Report is called for every fault; it may be nil.
 	Report func(Fault)
-	// Refill gives the piece of the document that follows Source, "" at the end;
-	// offsets count from the piece's beginning. A piece begins where a token
-	// does. It may be nil.
+	// Refill returns the piece of the document that follows Source, "" at the end.
+	// Offsets count from the beginning of the piece, which must be the beginning of a
+	// token. It may be nil.
 	Refill func() string
 
 	Name   Name   // of a Start or End
-	Raw    string // the name as it is written
+	Raw    string // the name as written
 	Attrs  []Attr // of a Start
-	Text   string // of a Text, with its references unless CDATA
+	Text   string // of a Text; references are not decoded
 	CDATA  bool
 	Offset int // where the token begins
 
 	kind    Kind
 	pos     int
-	push    bool            // the current Start is to be opened
+	push    bool            // the next call opens the current Start
 	empty   bool            // the current Start is an empty element
 	strays  int             // end tags without a start tag
 	over    int             // open elements beyond MaxDepth
@@ -74,19 +73,19 @@ type Scanner struct {
 	open    []openTag
 	spaces  []binding
 	names   map[string]split
-	told    map[string]bool // undeclared prefixes that have been reported
+	told    map[string]bool // undeclared prefixes reported so far
 	noQuote [2]bool         // no more double or single quotes in the source
-	dtd     bool            // something outside of the document may declare entities
-	// the internal entities of the document, and the length of what they became
+	dtd     bool            // an external DTD may declare entities
+	// the internal entities of the document, and the total length of their expansions
 	entities map[string]*entity
 	expanded int
-	spent    bool // no more of them
+	spent    bool // no more expansions
 	openDTD  bool // an internal subset has no end
-	openPI   bool // the same for instructions
+	openPI   bool // a processing instruction has no end
 	deep     bool
 	cut      bool
 	buffer   []byte
-	bases    []inlineBase // inside of what Inner reads
+	bases    []inlineBase // inside the contents that Inner reads
 }
 
 type openTag struct {
@@ -94,7 +93,7 @@ type openTag struct {
 	name Name
 }
 
-// split is the name of an element taken apart; local is in lower case.
+// split is the name of an element in two parts; local is in lower case.
 type split struct{ prefix, local string }
 
 // binding binds a prefix to a key while more than depth elements are open.
@@ -103,13 +102,13 @@ type binding struct {
 	depth       int
 }
 
-// Depth is the number of elements around the current token.
+// Depth returns the number of elements around the current token.
 func (s *Scanner) Depth() int { return len(s.open) }
 
-// Rest returns what has not been read.
+// Rest returns the unread part of Source.
 func (s *Scanner) Rest() string { return s.Source[s.pos:] }
 
-// Truncated says whether the source ended inside of an element.
+// Truncated reports whether the source ended inside an element.
 func (s *Scanner) Truncated() bool { return s.cut }
 
 // Next moves to the next token and returns its kind.
@@ -121,15 +120,15 @@ func (s *Scanner) Next() Kind {
 // Kind returns the kind of the current token.
 func (s *Scanner) Kind() Kind { return s.kind }
 
-// Unread makes Next return the current Start again, as a child of what is open
-// then.
+// Unread makes Next return the current Start again, as a child of the elements that
+// are open then.
 func (s *Scanner) Unread() {
 	s.push, s.empty = false, false
 	s.pos = s.Offset
 	s.unbind()
 }
 
-// CloseTo closes elements until depth are open, as if their end tags stood here.
+// CloseTo closes elements until depth are open, as if their end tags came here.
 func (s *Scanner) CloseTo(depth int) {
 	for len(s.open) > depth {
 		s.pop()
@@ -137,8 +136,8 @@ func (s *Scanner) CloseTo(depth int) {
 	s.over = 0
 }
 
-// Skip skips the rest of the element that has just begun. A child for which
-// stop says yes ends it; stop may be nil.
+// Skip skips the rest of the element that has just begun. A child for which stop
+// returns true ends the element; stop may be nil.
 func (s *Scanner) Skip(stop func(Name) bool) {
 	for depth := s.Depth(); ; {
 		switch s.Next() {
@@ -157,9 +156,9 @@ func (s *Scanner) Skip(stop func(Name) bool) {
 	}
 }
 
-// Children calls f for every Start and Text inside of the element that has just
-// begun. If f reads a child to its end, as Inner and Skip do, it sees the direct
-// children only. A child for which stop says yes ends the element.
+// Children calls f for every Start and Text inside the element that has just begun.
+// If f reads each child to its end, as Inner and Skip do, it is called for direct
+// children only. A child for which stop returns true ends the element.
 func (s *Scanner) Children(stop func(Name) bool, f func()) {
 	for depth := s.Depth(); ; {
 		switch s.Next() {
@@ -181,8 +180,8 @@ func (s *Scanner) Children(stop func(Name) bool, f func()) {
 	}
 }
 
-// Interrupt ends the element at depth, whose end tag is missing, before the
-// current Start, which Next will return again.
+// Interrupt ends the element at depth, whose end tag is missing, before the current
+// Start. Next will return that Start again.
 func (s *Scanner) Interrupt(depth int) {
 	if depth < len(s.open) {
 		s.fault("missing-end-tag", s.Offset, s.open[depth].raw, "the end tag is missing and the element ends where the next one begins; add the end tag")
@@ -191,7 +190,7 @@ func (s *Scanner) Interrupt(depth int) {
 	s.CloseTo(depth)
 }
 
-// next opens what the last token began and reads on to the next one.
+// next opens the element of the last Start and reads the next token.
 func (s *Scanner) next() Kind {
 	if s.push {
 		s.push = false
@@ -228,7 +227,7 @@ func (s *Scanner) next() Kind {
 	return s.finish()
 }
 
-// refill goes on to the next piece of the document.
+// refill moves to the next piece of the document.
 func (s *Scanner) refill() bool {
 	if s.Refill == nil || s.cut {
 		return false
@@ -257,7 +256,7 @@ func (s *Scanner) finish() Kind {
 	return End
 }
 
-// isMarkup says whether a '<' begins a tag, comment or the like.
+// isMarkup reports whether the '<' at the beginning of s begins markup.
 func isMarkup(s string) bool {
 	if len(s) < 2 {
 		return false
@@ -275,7 +274,7 @@ func isNameStart(c byte) bool {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// text takes everything up to the next markup.
+// text reads up to the next markup.
 func (s *Scanner) text(rest string) Kind {
 	end := 0
 	for {
@@ -296,7 +295,7 @@ func (s *Scanner) text(rest string) Kind {
 	return Text
 }
 
-// cdata takes a CDATA section; one without an end goes to the end of the source.
+// cdata reads a CDATA section; one without an end extends to the end of the source.
 func (s *Scanner) cdata(rest string) Kind {
 	const open = len("<![CDATA[")
 	s.CDATA = true
@@ -312,7 +311,7 @@ func (s *Scanner) cdata(rest string) Kind {
 	return Text
 }
 
-// fault reports what was healed.
+// fault reports a repair.
 func (s *Scanner) fault(code string, offset int, element, text string) {
 	if s.Report != nil {
 		if element == "" && len(s.open) > 0 {

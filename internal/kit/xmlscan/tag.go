@@ -6,7 +6,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/charref"
 )
 
-// startTag reads a start tag; it returns false for one that is left out.
+// startTag reads a start tag; it returns false if the tag is left out.
 func (s *Scanner) startTag() bool {
 	i := s.pos + 1
 	start := i
@@ -33,7 +33,7 @@ func (s *Scanner) startTag() bool {
 	return true
 }
 
-// tooDeep counts an element that is left out, so that its end tag is known.
+// tooDeep counts an element that is left out, so that its end tag can be matched.
 func (s *Scanner) tooDeep(empty bool) {
 	if !empty {
 		s.over++
@@ -45,8 +45,8 @@ func (s *Scanner) tooDeep(empty bool) {
 	}
 }
 
-// notice remembers the names beyond MaxDepth: the end tags of all others belong
-// to elements that are open.
+// notice stores the names of elements beyond MaxDepth: all other end tags belong to
+// open elements.
 func (s *Scanner) notice(raw string) {
 	if s.beyond == nil {
 		s.beyond = make(map[string]bool)
@@ -56,8 +56,8 @@ func (s *Scanner) notice(raw string) {
 	}
 }
 
-// attributes reads up to the end of the tag and returns the place after it, -1
-// if there is none, and whether the element is empty.
+// attributes reads up to the end of the tag and returns the offset after it, -1 if the
+// source ends first, and whether the element is empty.
 func (s *Scanner) attributes(i int) (int, bool) {
 	src := s.Source
 	for i < len(src) {
@@ -98,7 +98,7 @@ func (s *Scanner) attribute(i int) int {
 	return i
 }
 
-// value reads an attribute's value and returns the place after it.
+// value reads an attribute's value and returns the offset after it.
 func (s *Scanner) value(i int) (string, int) {
 	src := s.Source
 	for i < len(src) && isBlank(src[i]) {
@@ -120,8 +120,8 @@ func (s *Scanner) value(i int) (string, int) {
 	return strings.TrimRight(src[start:i], `"'/`), i
 }
 
-// closingQuote returns the place of the quote that closes the one at i, or -1.
-// A value that runs over tags is believed only if the tag goes on after it.
+// closingQuote returns the offset of the quote that closes the one at i, or -1. It
+// accepts a value that contains a "<" only if the tag continues after it.
 func (s *Scanner) closingQuote(i int) int {
 	q, which := s.Source[i], 0
 	if q == '\'' {
@@ -146,8 +146,8 @@ func (s *Scanner) closingQuote(i int) int {
 	return -1
 }
 
-// endTag reads an end tag and says whether an element ended. If inner elements
-// are still open it ends the innermost and stays where it is.
+// endTag reads an end tag and reports whether an element ended. If inner elements are
+// still open, it closes the innermost one and does not advance.
 func (s *Scanner) endTag(rest string) bool {
 	end := 2
 	for end < len(rest) && !isBlank(rest[end]) && rest[end] != '>' && rest[end] != '<' {
@@ -189,11 +189,11 @@ func (s *Scanner) endTag(rest string) bool {
 	return true
 }
 
-// maxStrays is how many stray end tags a document may have before they are only
-// looked for among the innermost elements.
+// maxStrays is how many stray end tags a document may have before find searches only
+// the innermost elements.
 const maxStrays = 10000
 
-// find returns the innermost open element of a name, or -1.
+// find returns the index of the innermost open element with a name, or -1.
 func (s *Scanner) find(raw string) int {
 	last := 0
 	if s.strays > maxStrays {
@@ -221,8 +221,8 @@ func (s *Scanner) pop() {
 	s.unbind()
 }
 
-// maxSpaces bounds the declarations in force at one place, each of which is looked
-// at for every tag; maxNames bounds the names that are remembered.
+// maxSpaces limits the namespace declarations in scope, which are searched for every
+// tag; maxNames limits the cache of names.
 const (
 	maxSpaces = 256
 	maxNames  = 4096
@@ -243,7 +243,7 @@ func (s *Scanner) bind() {
 	}
 }
 
-// unbind forgets the declarations of elements that have ended.
+// unbind removes the declarations of elements that have ended.
 func (s *Scanner) unbind() {
 	n := len(s.spaces)
 	for n > 0 && s.spaces[n-1].depth >= len(s.open) {
@@ -268,11 +268,11 @@ func (s *Scanner) resolve(raw string) Name {
 	return Name{Space: s.spaceOf(n.prefix), Local: n.local}
 }
 
-// split takes a name apart and remembers it, but for that of a root element, so
-// that who reads no further pays for no map.
+// split splits a name and caches it, except that of a root element: a caller that reads
+// no further does not need the map.
 func (s *Scanner) split(raw string) split {
 	if s.Refill != nil {
-		raw = strings.Clone(raw) // it shall not hold its piece of the document
+		raw = strings.Clone(raw) // do not keep the whole piece in memory
 	}
 	prefix, local, ok := strings.Cut(raw, ":")
 	if !ok {
@@ -289,7 +289,7 @@ func (s *Scanner) split(raw string) split {
 	return n
 }
 
-// spaceOf returns the key of a prefix; one that is not declared is reported once.
+// spaceOf returns the key of a prefix; an undeclared prefix is reported once.
 func (s *Scanner) spaceOf(prefix string) string {
 	for i := len(s.spaces) - 1; i >= 0; i-- {
 		if s.spaces[i].prefix == prefix {
@@ -309,15 +309,14 @@ func (s *Scanner) spaceOf(prefix string) string {
 	return s.key("", strings.ToLower(prefix))
 }
 
-// Attr returns the decoded value of an attribute without a prefix; names are
-// compared without regard to case.
+// Attr returns the decoded value of an attribute, or "". It ignores the case of names.
 func (s *Scanner) Attr(name string) string {
 	v, _ := s.LookupAttr(name)
 	return v
 }
 
-// LookupAttr is Attr that also says whether the attribute is there. A name may
-// have a prefix, which is compared as it is written.
+// LookupAttr is Attr that also reports whether the attribute is there. A prefix is part
+// of the name and compared as written.
 func (s *Scanner) LookupAttr(name string) (string, bool) {
 	for i := range s.Attrs {
 		if len(s.Attrs[i].Name) == len(name) && strings.EqualFold(s.Attrs[i].Name, name) {

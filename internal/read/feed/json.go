@@ -11,8 +11,8 @@ import (
 )
 
 // readJSON reads JSON Feed 1.0 and 1.1, which begins at start. After a syntax error it
-// repairs the text and reads it again; if that gives no more items, it keeps what
-// stood before the error.
+// repairs the text and reads it again; it keeps the second reading if that is without
+// error or has more items, else what stood before the error.
 func (r *reader) readJSON(start int) error {
 	src, doc := r.src[start:], jsonFeed{start: start, most: r.opt.MaxItems}
 	r.scan = xmlscan.Scanner{Source: r.src} // for the places of warnings
