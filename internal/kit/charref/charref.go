@@ -1,5 +1,5 @@
 // Package charref decodes the character references of HTML and XML (&amp;,
-// &#8217;, &nbsp;) one at a time, without allocating for the usual ones.
+// &#8217;, &nbsp;) one at a time, without allocating for common ones.
 package charref
 
 import (
@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// maxName is longer than the longest name of HTML.
+// maxName is the limit for names; all names of HTML are shorter.
 const maxName = 32
 
-// Drop is the rune of a reference to a character that no document may hold.
+// Drop is returned for a reference to a character that documents must not contain.
 const Drop = rune(-1)
 
 // Decode reads the reference at the beginning of s, which starts with '&'. It
 // returns one rune, for a few names a second one (else 0), and the length of
-// the reference, 0 if there is none. With strict a name needs its semicolon, as
-// in XML and in attributes; without, the old names of HTML do not.
+// the reference, 0 if there is none. If strict, names need a semicolon, as in XML
+// and in attributes; otherwise the old names of HTML do not.
 func Decode(s string, strict bool) (r, second rune, n int) {
 	if len(s) < 3 {
 		return 0, 0, 0
@@ -62,7 +62,7 @@ func Append(dst []byte, s string, strict bool) []byte {
 	}
 }
 
-// AppendRune appends a rune of Decode: nothing for 0 and Drop.
+// AppendRune appends a rune returned by Decode; it ignores 0 and Drop.
 func AppendRune(dst []byte, r rune) []byte {
 	if r <= 0 {
 		return dst
@@ -70,7 +70,7 @@ func AppendRune(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// String decodes the references of s; a string without any comes back as it is.
+// String decodes the references of s; it returns s itself if there are none.
 func String(s string, strict bool) string {
 	if strings.IndexByte(s, '&') < 0 {
 		return s
@@ -142,7 +142,7 @@ func legal(v rune) rune {
 	return v
 }
 
-// common knows the names that make up nearly all of real use.
+// common decodes the most frequent names without the table.
 func common(name string) rune {
 	switch name {
 	case "amp":
@@ -165,8 +165,8 @@ func common(name string) rune {
 	return 0
 }
 
-// named looks a name up in the table of the standard library. ref is the
-// reference without its semicolon.
+// named looks up a name in the table of the standard library. ref is the reference
+// without its semicolon.
 func named(ref string, closed bool) (r, second rune, n int) {
 	n = len(ref)
 	if closed {

@@ -7,7 +7,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/link"
 )
 
-// channel is what people call a way to reach somebody.
+// channel returns the label for a kind of contact.
 func channel(kind string) string {
 	switch kind {
 	case "call":
@@ -36,9 +36,9 @@ func channel(kind string) string {
 	return kind
 }
 
-// watch is the page of a video whose player was embedded, and whether the address
-// is that of a known player. A player that does not show its videos outside of a
-// frame is left for the page around them.
+// watch returns the page of a video whose player was embedded, and whether the player
+// is known. If a player does not work outside a frame, it returns the page of the video
+// instead.
 func watch(player string) (url string, known bool) {
 	host := strings.TrimPrefix(link.Host(player), "www.")
 	switch host {
@@ -56,7 +56,7 @@ func watch(player string) (url string, known bool) {
 
 var embedded = regexp.MustCompile(`^https?://[^/]+/(?:embed|video|play/embed)/([A-Za-z0-9_-]+)/?(?:[?#].*)?$`)
 
-// page is the address of a video by the identifier that its player has.
+// page builds the address of a video from the identifier in the address of its player.
 func page(player, prefix string) (string, bool) {
 	if m := embedded.FindStringSubmatch(player); m != nil && m[1] != "videoseries" {
 		return prefix + m[1], true

@@ -12,9 +12,9 @@ import (
 	"github.com/courant-platform/courant/internal/kit/link"
 )
 
-// controls turns the inert widgets of clean HTML into controls that need no
-// script, and says whether there were any. The HTML is what the cleaner gives:
-// well nested, attributes in double quotes with "<", ">" and quotes escaped.
+// controls converts the inert widgets of clean HTML to controls that need no script,
+// and reports whether there may be any. The HTML must come from markup.Cleaner: well
+// nested, attributes in double quotes with "<", ">" and quotes escaped.
 func controls(text, page string) (out string, found bool) {
 	if !strings.Contains(text, " data-widget=") && !strings.Contains(text, "<video") && !strings.Contains(text, "<audio") {
 		return text, false
@@ -42,27 +42,27 @@ func controls(text, page string) (out string, found bool) {
 	return string(c.out), true
 }
 
-// control is one transformation.
+// control is the state of one conversion.
 type control struct {
 	page   string
 	out    []byte
 	open   []div
 	inLink bool
-	label  bool   // the text of the current link is written already
-	was    string // the text of the current link that stands for nothing better
-	better string // and what does
-	links  int    // to the page
+	label  bool   // the text of the current link is already written
+	was    string // a text of the current link that is replaced
+	better string // by this one
+	links  int    // links to the page so far
 }
 
-// div is an open div. A widget that nothing is in leaves no trace.
+// div is an open div. An empty widget is left out.
 type div struct {
 	kind   string // "" for a plain div
-	after  string // what closes it
-	start  int    // in out
+	after  string // closing tags
+	start  int    // offset in out
 	filled bool
 }
 
-// mostLinks bounds how often a page names its own address, which may be long.
+// mostLinks is the limit of links to the page itself, whose address may be long.
 const mostLinks = 30
 
 func (c *control) put(parts ...string) {
@@ -103,7 +103,7 @@ func (c *control) close() {
 	}
 }
 
-// tag writes a tag, as it is or as a control.
+// tag writes a tag unchanged or as a control.
 func (c *control) tag(tag string) {
 	kind := attr(tag, "data-widget")
 	switch {
@@ -153,8 +153,7 @@ func (c *control) anchor(kind, tag string) {
 	}
 }
 
-// media leads to a video or sound where it lies: the page may not play what is
-// not ours.
+// media links to a video or audio file: the page must not play files of other sites.
 func (c *control) media(what, from string) {
 	c.fill()
 	label := what + " at " + escape(link.Host(from))
@@ -165,7 +164,7 @@ func (c *control) media(what, from string) {
 	c.put(`<a class="btn play" href="`, from, `" rel="noopener">`, label, "</a>")
 }
 
-// frame leads to what was embedded: to the page of a video, if its player is known.
+// frame links to an embedded page, or to the page of a video if its player is known.
 func (c *control) frame(from string) {
 	c.was = from
 	to, film := watch(html.UnescapeString(from))
@@ -189,7 +188,7 @@ func (c *control) openDiv(kind, tag string) {
 	c.open = append(c.open, d)
 }
 
-// attr is the value of an attribute as it is written: escaped.
+// attr returns the escaped value of an attribute.
 func attr(tag, name string) string {
 	_, rest, ok := strings.Cut(tag, " "+name+`="`)
 	if !ok {
@@ -199,8 +198,8 @@ func attr(tag, name string) string {
 	return value
 }
 
-// div gives what stands in place of the tags of a widget's div, and whether it is
-// worth showing without contents.
+// div returns the replacements for the tags of a widget's div, and whether the widget
+// is shown even without contents.
 func (c *control) div(kind, tag string) (before, after string, filled bool) {
 	switch kind {
 	case "gallery", "carousel":
@@ -235,7 +234,7 @@ func (c *control) div(kind, tag string) (before, after string, filled bool) {
 	return c.contacts(kind, tag)
 }
 
-// contacts gives the widgets that lead to somebody else.
+// contacts is div for widgets that link to other sites.
 func (c *control) contacts(kind, tag string) (before, after string, filled bool) {
 	switch kind {
 	case "share":
@@ -273,8 +272,8 @@ func (c *control) contacts(kind, tag string) (before, after string, filled bool)
 	return `<div class="box">`, "</div>", false
 }
 
-// original is a link to the page at its site, or the site's name once there are
-// many.
+// original returns a link to the original page, or only the host once there are
+// mostLinks.
 func (c *control) original() string {
 	if c.page == "" {
 		return "its site"
@@ -293,7 +292,7 @@ func title(tag string) string {
 	return ""
 }
 
-// callback leads to a mail, or to the page at its site: a form would need a script.
+// callback links to a mail address or to the original page: a form would need a script.
 func (c *control) callback(tag string) string {
 	out, between := `<p class="box">Request a call at `+c.original(), " · "
 	if to := attr(tag, "data-to"); to != "" {
@@ -309,7 +308,7 @@ func (c *control) callback(tag string) string {
 	return out + "</p>"
 }
 
-// networks have addresses of the web for sharing a page.
+// networks lists the pages of social networks for sharing an address.
 var networks = []struct{ name, to, label string }{
 	{"vkontakte", "https://vk.com/share.php?url=", "VK"},
 	{"telegram", "https://t.me/share/url?url=", "Telegram"},
@@ -319,7 +318,7 @@ var networks = []struct{ name, to, label string }{
 	{"whatsapp", "https://wa.me/?text=", "WhatsApp"},
 }
 
-// share links to the networks' own pages for sharing an address.
+// share links to the pages of the wanted networks for sharing an address.
 func (c *control) share(wanted string) string {
 	if c.links += len(networks); c.links > mostLinks || c.page == "" {
 		return ""
@@ -336,7 +335,7 @@ func (c *control) share(wanted string) string {
 	return `<div class="btns">` + out + "</div>"
 }
 
-// stars are five, in halves.
+// stars shows a rating as five stars, in halves.
 func stars(value, best string) string {
 	v, err := strconv.ParseFloat(value, 64)
 	if err != nil {
@@ -350,5 +349,5 @@ func stars(value, best string) string {
 	return `<span class="stars">` + strings.Repeat("★", halves/2) + strings.Repeat("½", halves%2) + strings.Repeat("☆", (10-halves)/2) + "</span>"
 }
 
-// escape makes text fit for HTML and for attributes in double quotes.
+// escape escapes text for HTML and for attributes in double quotes.
 func escape(s string) string { return html.EscapeString(s) }

@@ -1,5 +1,5 @@
-// Package light renders the light page of a document: clean HTML and one style
-// sheet, our copies of its pictures, its controls without script. It does no I/O.
+// Package light renders the light page of a document: clean HTML, one style sheet, our
+// copies of its pictures, and controls that need no script. It does no I/O.
 package light
 
 import (
@@ -25,26 +25,26 @@ var productText string
 
 var pageTemplate = template.Must(template.Must(template.New("page").Parse(pageText)).Parse(productText))
 
-// Page is what a page is made of.
+// Page is the input of Render.
 type Page struct {
 	Document    courant.Document
-	SourceTitle string // what people called the source, "" if nothing
-	SourceName  string // its title, or its short name
+	SourceTitle string // the title that the operator gave the source, or ""
+	SourceName  string // the title of the source, or its short name
 	Foreign     bool   // the source does not speak for the address
 	Pictures    Pictures
 }
 
-// Pictures are our copies, by the digest of their canonical addresses.
+// Pictures are our copies of pictures by link.Digest of their canonical addresses.
 type Pictures map[[16]byte]Kept
 
-// Kept is a picture that is here.
+// Kept is a stored picture with its smaller variants.
 type Kept struct {
 	Full     courant.Picture
 	Variants []courant.Picture
 }
 
-// KeptOf is a row of media: the hash of the content, what the picture is, and its
-// variants as JSON.
+// KeptOf makes a Kept from a row of the table media: the hash of the content, the
+// picture, and its variants as JSON.
 func KeptOf(content string, full courant.Picture, variants string) (Kept, error) {
 	k := Kept{Full: full}
 	k.Full.File = courant.PictureFile(content, full.Width, full.Type)
@@ -66,8 +66,9 @@ func Keys(images []string, f func(key [16]byte) error) error {
 	return nil
 }
 
-// original is where the page comes from, "" if that is nowhere on the web. Of an
-// offer it is its own address, for the page's may be made of the catalogue's.
+// original returns the address of the original page, "" if it is not on the web. For an
+// offer it is the offer's own address, because the page's may be derived from the
+// address of the catalogue.
 func original(d *courant.Document) string {
 	url := d.URL
 	if d.Offer != nil && link.Host(d.Item.Link) != "" {
@@ -79,13 +80,13 @@ func original(d *courant.Document) string {
 	return url
 }
 
-// view is what the template sees.
+// view is the data of the template.
 type view struct {
 	Style, More         template.HTML
 	Language, Direction string
 	Title, URL, Host    string
-	Site                string // what readers know it by
-	Foreign             string // name of the source where it is not the site itself
+	Site                string // name of the site
+	Foreign             string // name of the source if it is another site
 	Authors             string
 	Date, DateText      string
 	Lead                *shown
@@ -96,15 +97,15 @@ type view struct {
 	Product             *product
 }
 
-// shown is a picture as the page shows it.
+// shown is a picture on the page.
 type shown struct {
 	Src, Srcset   string
 	Alt           string
 	Width, Height int
 }
 
-// Render writes the page and returns the address of a small picture of it for
-// listings, "" if it has none.
+// Render writes the page and returns the address of a small picture for listings, ""
+// if the page has none.
 func Render(w io.Writer, p Page) (picture string, err error) {
 	item := p.Document.Item
 	v := view{
@@ -132,7 +133,7 @@ func Render(w io.Writer, p Page) (picture string, err error) {
 	var first *shown
 	v.Body, first = p.body(&v)
 	if strings.Contains(string(v.Body), `<div class="crumbs">`) {
-		v.Crumbs = nil // the text has its own
+		v.Crumbs = nil // the text has its own breadcrumbs
 	}
 	v.Summary = item.Content == "" || item.Content == item.Summary
 	if p.Document.Offer != nil {
@@ -158,8 +159,8 @@ func Render(w io.Writer, p Page) (picture string, err error) {
 	return picture, nil
 }
 
-// body is the cleaned text with our own pictures and its widgets as controls, and
-// the first of the pictures.
+// body returns the clean text with our copies of pictures and with widgets as controls,
+// and the first picture.
 func (p Page) body(v *view) (template.HTML, *shown) {
 	var first *shown
 	c := markup.Cleaner{Base: p.Document.URL, Image: func(i *markup.Image) bool {
@@ -188,7 +189,7 @@ func (p Page) body(v *view) (template.HTML, *shown) {
 	return template.HTML(html), first
 }
 
-// withoutTitle leaves out a heading at the beginning that says the title again.
+// withoutTitle removes a heading at the beginning that repeats the title.
 func withoutTitle(html, title string) string {
 	before, rest, _ := strings.Cut(html, "<h1>")
 	inside, after, ok := strings.Cut(rest, "</h1>")
@@ -198,7 +199,7 @@ func withoutTitle(html, title string) string {
 	return before + after
 }
 
-// lead is the first picture that the source gives beside the text.
+// lead returns the first picture that the source gives outside the text.
 func (p Page) lead() *shown {
 	for _, url := range p.Document.Item.Images {
 		if s := p.show(url); s != nil {
@@ -208,7 +209,7 @@ func (p Page) lead() *shown {
 	return nil
 }
 
-// show is our copy of a picture, nil if we have none.
+// show returns our copy of a picture, nil if there is none.
 func (p Page) show(url string) *shown {
 	canonical, err := link.Canonical(url)
 	if err != nil {
@@ -240,7 +241,7 @@ func names(authors []courant.Person) string {
 	return strings.Join(out, ", ")
 }
 
-// direction is that of the language's script.
+// direction returns the direction of the language's script: ltr or rtl.
 func direction(language string) string {
 	main, _, _ := strings.Cut(strings.ToLower(language), "-")
 	switch main {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// amount reads digits with a decimal point, at most 40 of them.
+// amount parses a decimal number of at most 40 characters.
 func amount(s string) (*big.Rat, bool) {
 	whole, cents, _ := strings.Cut(s, ".")
 	if whole == "" || len(s) > 40 || strings.Trim(whole+cents, "0123456789") != "" {
@@ -14,8 +14,8 @@ func amount(s string) (*big.Rat, bool) {
 	return new(big.Rat).SetString(strings.TrimSuffix(s, "."))
 }
 
-// money writes an amount for people: thousands apart, decimals only if there are
-// any and then two at least, the sign of the currency or its code after it.
+// money formats an amount for people: groups of thousands, at least two decimals if
+// there are any, then the sign or the code of the currency.
 func money(s, currency string) string {
 	whole, cents, _ := strings.Cut(s, ".")
 	if whole = strings.TrimLeft(whole, "0"); whole == "" {

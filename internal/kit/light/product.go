@@ -12,16 +12,16 @@ import (
 	"github.com/courant-platform/courant/internal/kit/link"
 )
 
-// product is an offer as the template sees it.
+// product is the data of an offer for the template.
 type product struct {
 	Pictures         []shown
-	Price, OldPrice  string // formatted, "" for none
-	Amount, Currency string // as machines read them
+	Price, OldPrice  string // formatted, "" if there is none
+	Amount, Currency string // machine-readable
 	From             bool
 	Percent          string // of the discount
 	Available        bool
 	Availability     string
-	Schema           string // the availability, as schema.org calls it
+	Schema           string // the availability as a term of schema.org
 	Vendor           string
 	Category         []string
 	Params           []courant.Param
@@ -29,17 +29,16 @@ type product struct {
 	Codes            []code
 	Delivery, Pickup []string
 	Notes            string
-	Shop             string // address at the shop
+	Shop             string // address of the offer at the shop
 }
 
-// code is a number by which a product is known, with the property's name at
-// schema.org.
+// code is an identifier of a product with the name of its property at schema.org.
 type code struct{ Name, Property, Value string }
 
-// First is the picture that is shown large.
+// First returns the picture that is shown large.
 func (p *product) First() shown { return p.Pictures[0] }
 
-// product is what the page says of its offer.
+// product returns the data of the offer for the template.
 func (p Page) product() *product {
 	o := p.Document.Whole()
 	v := &product{Currency: o.Currency, From: o.PriceFrom, Available: o.Available, Vendor: o.Vendor,
@@ -61,7 +60,7 @@ func (p Page) product() *product {
 	return v
 }
 
-// prices fills in the price, and what it was where it was really higher.
+// prices sets the price, and the old price if it is higher.
 func (p *product) prices(o *courant.Offer) {
 	price, ok := amount(o.Price)
 	if !ok || price.Sign() <= 0 {
@@ -80,7 +79,7 @@ func (p *product) prices(o *courant.Offer) {
 	}
 }
 
-// availability gives it in words, and as schema.org calls it.
+// availability returns the availability in words and as a term of schema.org.
 func availability(o *courant.Offer) (words, schema string) {
 	switch {
 	case o.Availability == "preorder":
@@ -95,7 +94,7 @@ func availability(o *courant.Offer) (words, schema string) {
 	return sentence(o.Availability), "OutOfStock"
 }
 
-// sentence makes words of a name like page_extent.
+// sentence converts a name like page_extent to "Page extent".
 func sentence(name string) string {
 	name = strings.TrimSpace(strings.ReplaceAll(name, "_", " "))
 	first, n := utf8.DecodeRuneInString(name)
@@ -105,7 +104,7 @@ func sentence(name string) string {
 	return string(unicode.ToUpper(first)) + name[n:]
 }
 
-// details are what the page says of an offer beside the shop's own properties.
+// details returns the rows of the table beyond the params of the offer.
 func details(o *courant.Offer) []courant.Param {
 	var out []courant.Param
 	add := func(name, value string) {
@@ -137,7 +136,7 @@ func details(o *courant.Offer) []courant.Param {
 	return out
 }
 
-// yes writes the answer true as people do.
+// yes replaces true by yes.
 func yes(value string) string {
 	if strings.EqualFold(value, "true") {
 		return "yes"
@@ -177,8 +176,8 @@ func codes(o *courant.Offer) []code {
 	return out
 }
 
-// ways are those to get an offer; possible says that there are any where the
-// shop lists none.
+// ways describes the ways of delivery or pickup; possible applies if the shop lists
+// none.
 func ways(options []courant.Shipping, possible *bool, currency, name string) []string {
 	var out []string
 	for _, w := range options {
@@ -196,7 +195,7 @@ func ways(options []courant.Shipping, possible *bool, currency, name string) []s
 	return out
 }
 
-// shipping says what a way costs and how long it takes.
+// shipping describes the cost and the duration of one way.
 func shipping(w courant.Shipping, currency string) string {
 	var parts []string
 	add := func(part string) {

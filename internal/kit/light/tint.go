@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// buttonTint is the class of a button.
+// buttonTint returns the CSS class of a button.
 func buttonTint(tag string) string {
 	background := attr(tag, "data-background")
 	if _, _, _, ok := rgb(background); !ok && attr(tag, "data-primary") == "true" {
@@ -15,8 +15,8 @@ func buttonTint(tag string) string {
 	return tint(background)
 }
 
-// tint is the class of the palette's colour that is nearest to the one that the
-// source wants. White text can be read on all of them.
+// tint returns the CSS class of the palette's colour nearest to the one that the source
+// wants. White text is readable on all of them.
 func tint(color string) string {
 	r, g, b, ok := rgb(color)
 	if !ok {
@@ -32,7 +32,7 @@ func tint(color string) string {
 	return best
 }
 
-// palette is that of look's more.css; "" is the pale button of the page.
+// palette holds the colours of more.css in package look; "" is the default button.
 var palette = []struct {
 	class   string
 	r, g, b int
@@ -41,7 +41,7 @@ var palette = []struct {
 	{"c-blue", 0x1a, 0x55, 0xc4}, {"c-violet", 0x6d, 0x3b, 0xbf}, {"c-grey", 0x5d, 0x61, 0x70}, {"c-black", 0x1c, 0x1d, 0x22}, {"", 0xf4, 0xf5, 0xf8},
 }
 
-// rgb reads #rgb, #rrggbb and the names that buttons usually have.
+// rgb parses #rgb, #rrggbb and the names of colours that buttons usually have.
 func rgb(s string) (r, g, b int, ok bool) {
 	if named, ok := map[string]string{"red": "#ff0000", "green": "#008000", "blue": "#0000ff", "black": "#000000", "white": "#ffffff",
 		"orange": "#ffa500", "yellow": "#ffff00", "gray": "#808080", "grey": "#808080", "purple": "#800080", "teal": "#008080"}[s]; ok {

@@ -2,7 +2,7 @@ package link
 
 import "strings"
 
-// pathByte says whether a byte may stand unescaped in a path.
+// pathByte reports whether a byte may stand unescaped in a path.
 func pathByte(c byte) bool {
 	switch c {
 	case '"', '#', '<', '>', '?', '^', '`', '{', '}':
@@ -11,7 +11,7 @@ func pathByte(c byte) bool {
 	return c > ' ' && c < 0x7f
 }
 
-// queryByte says whether a byte may stand unescaped in a query.
+// queryByte reports whether a byte may stand unescaped in a query.
 func queryByte(c byte) bool {
 	switch c {
 	case '"', '#', '<', '>', '\'', '`':
@@ -20,12 +20,12 @@ func queryByte(c byte) bool {
 	return c > ' ' && c < 0x7f
 }
 
-// fragmentByte says whether a byte may stand unescaped in a fragment.
+// fragmentByte reports whether a byte may stand unescaped in a fragment.
 func fragmentByte(c byte) bool { return queryByte(c) || c == '#' || c == '\'' }
 
 const upperHex = "0123456789ABCDEF"
 
-// escape escapes the bytes that must be; what is escaped stays.
+// escape escapes the bytes that are not allowed; existing escapes stay.
 func escape(s string, allowed func(byte) bool) string {
 	n := 0
 	for i := range len(s) {
@@ -47,9 +47,9 @@ func escape(s string, allowed func(byte) bool) string {
 	return string(b)
 }
 
-// normalEscapes gives escapes one spelling: letters, digits and "-._~" stand
-// unescaped, digits of escapes are upper case, a lone percent sign is escaped
-// (so that undoing an escape can never make a new one).
+// normalEscapes normalizes escapes: it decodes letters, digits and "-._~", writes other
+// escapes in upper case, and escapes a lone percent sign (so that decoding an escape
+// can never create a new one).
 func normalEscapes(s string, allowed func(byte) bool) string {
 	if strings.IndexByte(s, '%') < 0 {
 		return s

@@ -2,8 +2,8 @@ package link
 
 import "strings"
 
-// isCanonical says quickly that a URL is canonical already. It may say no of a
-// canonical one, never yes of another.
+// isCanonical is a fast check that a URL is canonical. It may return false for a
+// canonical URL, but never true for another.
 func isCanonical(s string) bool {
 	if !isPlain(s) || strings.ContainsAny(s, "#;") {
 		return false
@@ -12,9 +12,8 @@ func isCanonical(s string) bool {
 	return !ok || query != "" && !hasTracking(query)
 }
 
-// isPlain says quickly that an absolute URL is spelt as parse would spell it:
-// a plain host in lower case without a port, a path, no escapes, no dots that
-// could be segments.
+// isPlain is a fast check that parse would not change an absolute URL: a plain host in
+// lower case without a port, a path, no escapes, and no dots that could be segments.
 func isPlain(s string) bool {
 	rest, ok := strings.CutPrefix(s, "https://")
 	if !ok {
@@ -26,8 +25,8 @@ func isPlain(s string) bool {
 	return slash > 0 && len(s) <= MaxLength && plainHost(rest[:slash]) && plainTail(rest[slash:])
 }
 
-// plainHost takes names only whose last label begins with a letter, so that
-// they are no addresses, and none in punycode.
+// plainHost accepts only names whose last label begins with a letter, which excludes IP
+// addresses, and none in punycode.
 func plainHost(h string) bool {
 	label := 0
 	for i := range len(h) {
@@ -48,7 +47,7 @@ func plainHost(h string) bool {
 	return label > 0 && len(h) <= 253 && last[0] >= 'a' && !strings.Contains(h, "xn--")
 }
 
-// plainTail takes path, query and fragment of harmless bytes.
+// plainTail accepts a path, query and fragment of bytes that need no escape.
 func plainTail(s string) bool {
 	dot := byte('/')
 	for i := range len(s) {

@@ -11,10 +11,10 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// maxRawHost bounds a host before IDNA, whose work grows with the square.
+// maxRawHost is the limit of a host before IDNA, which takes quadratic time.
 const maxRawHost = 1024
 
-// canonicalHost returns host and port in one spelling.
+// canonicalHost returns the canonical form of a host and port.
 func canonicalHost(scheme, hostport string) (string, error) {
 	host, port, err := cutPort(scheme, hostport)
 	if err != nil {
@@ -34,8 +34,8 @@ func canonicalHost(scheme, hostport string) (string, error) {
 	return host + port, nil
 }
 
-// cutPort splits off the port, which comes back with its colon, or "" if it is
-// the scheme's own.
+// cutPort splits off the port. It returns the port with its colon, or "" for the default
+// port of the scheme.
 func cutPort(scheme, hostport string) (host, port string, err error) {
 	i := strings.LastIndexByte(hostport, ':')
 	if i < 0 || strings.IndexByte(hostport[i:], ']') >= 0 {
@@ -63,7 +63,7 @@ func ipv6(host string) (string, error) {
 	return "[" + a.String() + "]", nil
 }
 
-// name returns a domain name or IPv4 address in one spelling.
+// name returns the canonical form of a domain name or IPv4 address.
 func name(host string) (string, error) {
 	if len(host) > maxRawHost {
 		return "", badName(host)
@@ -147,7 +147,7 @@ func validName(s string) bool {
 	return label > 0
 }
 
-// isNumeric says whether the standard reads a host as an IPv4 address: its last
+// isNumeric reports whether the standard parses a host as an IPv4 address: its last
 // label is a number.
 func isNumeric(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
@@ -160,7 +160,7 @@ func isNumeric(host string) bool {
 	return strings.Trim(last, "0123456789") == ""
 }
 
-// ipv4 reads an address in any of the old spellings: 127.1, 0x7f000001, 0177.0.0.1.
+// ipv4 parses an address in any of the old spellings: 127.1, 0x7f000001, 0177.0.0.1.
 func ipv4(host string) (netip.Addr, bool) {
 	labels := strings.Split(host, ".")
 	if len(labels) > 4 {

@@ -1,6 +1,6 @@
-// Package link gives every address on the web one spelling. It follows the
-// WHATWG URL standard as far as http and https need it, refuses everything
-// else, never panics and does no I/O.
+// Package link normalizes web addresses. It implements the parts of the WHATWG URL
+// standard that http and https need, refuses other schemes, never panics and does
+// no I/O.
 package link
 
 import (
@@ -15,11 +15,10 @@ import (
 // MaxLength is the longest canonical URL, in bytes.
 const MaxLength = 2048
 
-// Canonical returns the one spelling of an absolute http or https URL: host in
-// lower case and punycode, no default port, no dot segments, no fragment, no
-// tracking parameters or sessions, escapes only where they are needed and in upper case.
-// The order of the other parameters stays. It is idempotent. Errors are of the
-// kind courant.Invalid.
+// Canonical returns the canonical form of an absolute http or https URL: host in lower
+// case and punycode, no default port, no dot segments, no fragment, no parameters for
+// tracking or sessions, escapes only where needed and in upper case. The order of the
+// other parameters stays. Canonical is idempotent. Errors are of kind courant.Invalid.
 func Canonical(raw string) (string, error) {
 	if isCanonical(raw) {
 		return raw, nil
@@ -42,8 +41,8 @@ func Canonical(raw string) (string, error) {
 	return out, nil
 }
 
-// Host returns the host of an absolute URL in lower case, without the port and
-// without the brackets of an IPv6 address, or "".
+// Host returns the host of an absolute URL in lower case, without the port and the
+// brackets of an IPv6 address, or "".
 func Host(url string) string {
 	h := Authority(url)
 	if strings.HasPrefix(h, "[") {
@@ -53,8 +52,8 @@ func Host(url string) string {
 	return h
 }
 
-// Authority returns host and port of an absolute URL as they are written, in
-// lower case; the port is there only if the URL names it.
+// Authority returns host and port of an absolute URL in lower case and otherwise as
+// written; the port is there only if the URL contains it.
 func Authority(url string) string {
 	_, rest, ok := strings.Cut(url, "://")
 	if !ok {
@@ -70,8 +69,8 @@ func Authority(url string) string {
 }
 
 // Domain returns the registrable domain of a host (example.co.uk of
-// a.b.example.co.uk), or the host itself where there is none, as with
-// addresses and public suffixes.
+// a.b.example.co.uk), or the host itself if it has none, such as IP addresses and
+// public suffixes.
 func Domain(host string) string {
 	if isNumeric(host) || strings.Contains(host, ":") {
 		return host
@@ -83,9 +82,9 @@ func Domain(host string) string {
 	return d
 }
 
-// Digest is the key of a canonical URL: 4 bytes of the SHA-256 of its host, then
-// 12 of its own. Pages of one host so lie beside each other in an index, and
-// writing a thousand of them touches few places of it.
+// Digest returns the key of a canonical URL: 4 bytes of the SHA-256 of its host, then
+// 12 bytes of the SHA-256 of the URL. Pages of one host are therefore adjacent in an
+// index, and writing a thousand of them touches few pages of it.
 func Digest(canonical string) (key [16]byte) {
 	host, own := sha256.Sum256([]byte(Host(canonical))), sha256.Sum256([]byte(canonical))
 	copy(key[:4], host[:])
@@ -93,8 +92,8 @@ func Digest(canonical string) (key [16]byte) {
 	return key
 }
 
-// Resolve returns ref against base as an absolute http or https URL, or "" if
-// it is neither. Fragment, tracking parameters and escapes stay as they are.
+// Resolve resolves ref against base to an absolute http or https URL, or returns "" if
+// the result is not one. Fragment, tracking parameters and escapes stay.
 func Resolve(base, ref string) string {
 	if isPlain(ref) {
 		return ref
@@ -117,7 +116,7 @@ func ParseBase(url string) Base {
 	return Base{parts: p, ok: err == nil && !p.userinfo}
 }
 
-// Resolve is like the function of that name.
+// Resolve is like the function Resolve.
 func (b *Base) Resolve(ref string) string {
 	if isPlain(ref) {
 		return ref

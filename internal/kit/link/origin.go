@@ -3,7 +3,7 @@ package link
 import "strings"
 
 // Origin returns scheme, host and port of a canonical URL, "" if it has none:
-// what one robots.txt holds for (RFC 9309 section 2.3).
+// the scope of one robots.txt (RFC 9309 section 2.3).
 func Origin(url string) string {
 	i := strings.Index(url, "://")
 	if i < 0 {

@@ -6,8 +6,7 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// parts is a URL taken apart. Every part but the scheme is escaped as the
-// standard says.
+// parts is a parsed URL. Every part but the scheme is escaped as in the standard.
 type parts struct {
 	scheme      string // http or https
 	host        string // with the port, if it is not the default
@@ -37,7 +36,7 @@ func (p *parts) String() string {
 	return b.String()
 }
 
-// parse takes raw apart, against base if there is one.
+// parse parses raw, relative to base if it is not nil.
 func parse(raw string, base *parts) (parts, error) {
 	raw = strip(raw)
 	scheme, rest, ok := cutScheme(raw)
@@ -54,8 +53,8 @@ func parse(raw string, base *parts) (parts, error) {
 	return authority(scheme, strings.TrimLeft(rest, `/\`))
 }
 
-// strip takes away what the standard ignores: blanks and controls at the ends,
-// tabs and line breaks everywhere.
+// strip removes what the standard ignores: spaces and controls at the ends, tabs and
+// line breaks everywhere.
 func strip(s string) string {
 	s = strings.TrimFunc(s, func(r rune) bool { return r <= ' ' || r == '\u00a0' || r == '\ufeff' })
 	if !strings.ContainsAny(s, "\t\n\r") {
@@ -64,7 +63,7 @@ func strip(s string) string {
 	return strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s)
 }
 
-// cutScheme splits "scheme:rest"; the scheme comes in lower case.
+// cutScheme splits "scheme:rest" and returns the scheme in lower case.
 func cutScheme(s string) (scheme, rest string, ok bool) {
 	for i := range len(s) {
 		c := s[i]
@@ -159,7 +158,7 @@ func (p *parts) setFragment(s string) {
 	p.hasFragment, p.fragment = true, escape(s, fragmentByte)
 }
 
-// removeDots removes "." and ".." segments, also where they are escaped.
+// removeDots removes "." and ".." segments, also escaped ones.
 func removeDots(path string) string {
 	if !strings.Contains(path, "/.") && !strings.Contains(path, "/%2") {
 		return path
@@ -191,7 +190,7 @@ func closeFolder(out []byte, last bool) []byte {
 	return out
 }
 
-// dots says whether a segment is "." (1) or ".." (2) in any spelling.
+// dots returns 1 for the segment ".", 2 for "..", in any spelling, else 0.
 func dots(segment string) int {
 	n := 0
 	for segment != "" {

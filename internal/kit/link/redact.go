@@ -2,8 +2,8 @@ package link
 
 import "strings"
 
-// Redact returns an address as it may be shown: what stands before the host, which
-// may be a password, is xxxxx.
+// Redact returns an address that is safe to show: it replaces user name and password
+// by xxxxx.
 func Redact(address string) string {
 	i := strings.Index(address, "://")
 	if i < 0 {

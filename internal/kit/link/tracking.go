@@ -2,8 +2,8 @@ package link
 
 import "strings"
 
-// isTracking says whether a parameter only tells where a reader came from, or in
-// which session. The name comes in lower case.
+// isTracking reports whether a parameter is only for tracking or a session. name must
+// be in lower case.
 func isTracking(name string) bool {
 	switch name {
 	case "fbclid", "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "msclkid", "twclid", "ttclid", "li_fat_id",
@@ -18,11 +18,11 @@ func isTracking(name string) bool {
 		strings.HasPrefix(name, "hmb_")
 }
 
-// maxTracking is longer than every name above; longer names need no look.
+// maxTracking is the longest name above; longer names need no comparison.
 const maxTracking = 40
 
-// dropTracking removes the tracking parameters of a query, keeping the order
-// and the spelling of the others.
+// dropTracking removes the tracking parameters of a query and keeps the order and the
+// spelling of the others.
 func dropTracking(query string) string {
 	if !hasTracking(query) {
 		return query
@@ -47,7 +47,8 @@ func hasTracking(query string) bool {
 	return false
 }
 
-// tracks looks only at names that begin as tracking parameters do.
+// tracks is isTracking with a fast path: most names do not begin like tracking
+// parameters.
 func tracks(param string) bool {
 	name, value, _ := strings.Cut(param, "=")
 	if name == "" || len(name) > maxTracking {
@@ -56,7 +57,7 @@ func tracks(param string) bool {
 	return isTracking(strings.ToLower(name)) || len(value) == 32 && (name == "sid" || name == "s") && isHex(value)
 }
 
-// isHex tells the session of a forum from the number of a story.
+// isHex distinguishes the session id of a forum from the number of an article.
 func isHex(s string) bool {
 	for i := range len(s) {
 		if c := s[i] | 0x20; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
@@ -66,7 +67,7 @@ func isHex(s string) bool {
 	return true
 }
 
-// dropSession removes the session that servlets write into the path.
+// dropSession removes the session id that Java servlets write into the path.
 func dropSession(path string) string {
 	i := strings.Index(strings.ToLower(path), ";jsessionid=")
 	if i < 0 {

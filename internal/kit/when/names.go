@@ -2,7 +2,7 @@ package when
 
 import "strings"
 
-// isWeekday names the weekdays that begin as a month does.
+// isWeekday reports whether a word is a weekday that begins like a month.
 func isWeekday(w string) bool {
 	switch w {
 	case "mardi", "martes", "martedi", "marted\u00ec", "mar\u021bi", "maandag", "maanantai", "maanantaina", "\u0441\u0435\u0440\u0435\u0434\u0430", "\u0441\u0435\u0440\u0435\u0434\u0443":
@@ -11,12 +11,12 @@ func isWeekday(w string) bool {
 	return false
 }
 
-// isAmbiguous says whether a word is short for a month as well as for a weekday:
+// isAmbiguous reports whether a word abbreviates both a month and a weekday:
 // for March or Tuesday in Romance languages, for August or Wednesday in Ukrainian.
 func isAmbiguous(w string) bool { return w == "mar" || w == "maa" || w == "\u0441\u0435\u0440" }
 
-// monthOf returns the number of a month by its name or the beginning of it, in
-// lower case, or 0. Languages: English, German, French, Spanish, Italian,
+// monthOf returns the number of a month by its name or abbreviation in lower case, or
+// 0. Languages: English, German, French, Spanish, Italian,
 // Portuguese, Catalan, Romanian, Dutch, Swedish, Danish, Norwegian, Finnish,
 // Polish, Czech, Hungarian, Turkish, Indonesian, Russian, Ukrainian, Belarusian,
 // Bulgarian, Serbian, Greek, Hebrew, Arabic.
@@ -44,7 +44,7 @@ func monthOf(w []byte) int {
 	return 0
 }
 
-// marras is November in Finnish, which begins as March does elsewhere.
+// marras is November in Finnish, which begins like March in other languages.
 func marras(w []byte) int {
 	if strings.HasPrefix(string(w), "marras") {
 		return 11
@@ -52,7 +52,7 @@ func marras(w []byte) int {
 	return 0
 }
 
-// latinMonth compares three letters, which tell most months apart.
+// latinMonth compares three letters, which distinguish most months.
 func latinMonth(w string) int {
 	switch w {
 	case "jan", "ene", "gen", "sty", "ian", "oca", "led", "tam":
@@ -120,7 +120,7 @@ func fourBytes(w []byte) int {
 	return 0
 }
 
-// cerven tells June from July in Czech.
+// cerven distinguishes June from July in Czech.
 func cerven(w []byte) int {
 	if strings.Contains(string(w), "nec") || strings.Contains(string(w), "nce") {
 		return 7
@@ -197,8 +197,8 @@ func otherMonth(w []byte) int {
 	return 0
 }
 
-// zoneOf returns the minutes east of UTC of a zone's name in lower case. Names
-// that mean several zones have the meaning they have in feeds.
+// zoneOf returns the minutes east of UTC of a zone's name in lower case. Ambiguous
+// names have the meaning that is usual in feeds.
 func zoneOf(w string) (minutes int, ok bool) {
 	switch w {
 	case "gmt", "utc", "ut", "wet":

@@ -1,22 +1,22 @@
-// Package when reads dates as the web writes them: RFC 822 and 1123 in all
-// their variants, RFC 3339, ISO 8601 and its profiles, and dates with the names
-// of months in two dozen languages. It does not allocate, ignores the weekday,
-// which is often wrong, and refuses what is no date rather than guess.
+// Package when parses the dates of the web: variants of RFC 822 and 1123, RFC 3339,
+// ISO 8601 and its profiles, and dates with names of months in two dozen languages. It
+// does not allocate, ignores the weekday, which is often wrong, and refuses text that
+// is not a date rather than guess.
 package when
 
 import "time"
 
-// The years that are believed.
+// The range of plausible years.
 const (
 	minYear = 1970
 	maxYear = 2100
 )
 
-// maxLength is longer than any date.
+// maxLength is the limit of a date in bytes.
 const maxLength = 128
 
-// Parse reads a date. Without a zone it is read as UTC, and zoned is false. A
-// date without a time is midnight; a month or year alone is its first day.
+// Parse parses a date. A date without a zone is in UTC, and zoned is false. A date
+// without a time is midnight; a month or a year is its first day.
 func Parse(s string) (t time.Time, zoned, ok bool) {
 	if len(s) > maxLength {
 		return time.Time{}, false, false
@@ -37,7 +37,7 @@ func Parse(s string) (t time.Time, zoned, ok bool) {
 	return p.result()
 }
 
-// parser holds what has been read so far; zero is unset, but for the month -1.
+// parser holds the parts read so far; zero is unset, except -1 for the month.
 type parser struct {
 	s     string
 	i     int
@@ -45,7 +45,7 @@ type parser struct {
 	month int
 	day   int
 	bad   bool
-	vague bool // the month may be a weekday
+	vague bool // the name may be that of a weekday
 
 	timed             bool
 	hour, minute, sec int
@@ -58,7 +58,7 @@ type parser struct {
 	place   *time.Location
 }
 
-// result puts the parts together and checks that they are a date of our time.
+// result combines the parts and checks that they are a plausible date.
 func (p *parser) result() (time.Time, bool, bool) {
 	if p.bad || p.year == 0 || p.month == -1 && p.day != 0 {
 		return time.Time{}, false, false
@@ -76,7 +76,7 @@ func (p *parser) result() (time.Time, bool, bool) {
 	return t, p.zoned, true
 }
 
-// daysIn is the length of a month.
+// daysIn returns the number of days of a month.
 func daysIn(year, month int) int {
 	switch month {
 	case 2:
@@ -92,7 +92,7 @@ func daysIn(year, month int) int {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// digits reads a number and its length; longer ones than a date has are bad.
+// digits reads a number and its length; it refuses numbers that are too long for a date.
 func (p *parser) digits() (v, n int) {
 	for p.i < len(p.s) && isDigit(p.s[p.i]) {
 		if n++; n > 14 {
@@ -112,7 +112,7 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// number reads a number and decides by what follows what it is.
+// number reads a number and decides from what follows which part it is.
 func (p *parser) number() {
 	v, n := p.digits()
 	switch c := p.peek(); {
@@ -139,10 +139,10 @@ func (p *parser) number() {
 
 func (p *parser) digitAt(i int) bool { return i < len(p.s) && isDigit(p.s[i]) }
 
-// compactDate takes 20060102.
+// compactDate reads 20060102.
 func (p *parser) compactDate(v int) { p.year, p.month, p.day = v/10000, v/100%100, v%100 }
 
-// century completes a year of two digits.
+// century expands a year of two digits.
 func century(v int) int {
 	if v < 70 {
 		return 2000 + v
@@ -150,7 +150,7 @@ func century(v int) int {
 	return 1900 + v
 }
 
-// clock reads what follows the hour.
+// clock reads minutes and seconds after the hour.
 func (p *parser) clock(hour int) {
 	if p.timed {
 		p.bad = true
@@ -169,7 +169,7 @@ func (p *parser) clock(hour int) {
 	}
 }
 
-// fraction reads parts of a second; what is beyond nanoseconds is dropped.
+// fraction reads a fraction of a second down to nanoseconds.
 func (p *parser) fraction() {
 	scale := int(time.Second)
 	for ; p.i < len(p.s) && isDigit(p.s[p.i]); p.i++ {
@@ -178,7 +178,7 @@ func (p *parser) fraction() {
 	}
 }
 
-// compactClock takes 15, 1504 or 150405.
+// compactClock reads 15, 1504 or 150405.
 func (p *parser) compactClock(v, n int) {
 	p.timed = true
 	switch n {
@@ -218,7 +218,7 @@ func (p *parser) dashed(first, n int, sep byte) {
 	}
 }
 
-// ordinal is the day of a year.
+// ordinal converts the day of a year.
 func (p *parser) ordinal(year, day int) {
 	t := time.Date(year, 1, day, 0, 0, 0, 0, time.UTC)
 	p.bad = day < 1 || t.Year() != year
@@ -243,7 +243,7 @@ func (p *parser) offset() {
 		minutes = v/100*60 + v%100
 	}
 	if p.numeric || minutes > 15*60 {
-		return // no zone of this world
+		return // beyond the range of real zones
 	}
 	p.zoned, p.numeric, p.east, p.place = true, true, sign*minutes*60, nil
 }

@@ -48,7 +48,7 @@ func lowered(buf []byte, w string) []byte {
 	return buf
 }
 
-// clockWord takes the words that belong to a time of day.
+// clockWord handles words that belong to a time of day.
 func (p *parser) clockWord(w string) bool {
 	switch w {
 	case "t":
@@ -69,7 +69,7 @@ func (p *parser) clockWord(w string) bool {
 	return true
 }
 
-// suffix takes the characters that follow numbers in East Asian dates.
+// suffix handles the characters after numbers in East Asian dates.
 func (p *parser) suffix(w string) bool {
 	switch w {
 	case "年", "년":
@@ -84,7 +84,7 @@ func (p *parser) suffix(w string) bool {
 	return true
 }
 
-// nameWord takes a month, or after the time a zone; other words say nothing.
+// nameWord reads a month or, after the time, a zone; it ignores other words.
 func (p *parser) nameWord(lower []byte) {
 	if m := monthOf(lower); m > 0 && (p.month == -1 || p.vague) {
 		p.month = m
@@ -99,8 +99,8 @@ func (p *parser) nameWord(lower []byte) {
 	}
 }
 
-// area reads a name of the time zone database. The standard library looks it up
-// in the database of the system; where there is none the date has no zone.
+// area reads a name of the time zone database. The standard library looks it up in the
+// database of the system; without one the date has no zone.
 func (p *parser) area(start int) {
 	end := start
 	for end < len(p.s) && p.s[end] > ' ' {
