@@ -1,7 +1,6 @@
-// Package charset turns the bytes of a document into UTF-8 text, believing what
-// is declared only as far as the bytes agree. It never fails: what cannot be
-// read becomes U+FFFD, and characters that no XML document may hold are
-// dropped. Clean UTF-8 comes back without being copied.
+// Package charset converts the bytes of a document to UTF-8. It trusts a declared
+// encoding only if the bytes agree with it. It never fails: invalid bytes become
+// U+FFFD, and characters that XML forbids are dropped. Clean UTF-8 is not copied.
 package charset
 
 import (
@@ -16,10 +15,11 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// Decode returns body as UTF-8, the name that WHATWG gives to what the bytes
-// really are, in lower case, and whether that differs from what was declared
-// (UTF-8 if nothing was), bytes had to be replaced, or characters were dropped. The order is: byte order mark, charset of
-// contentType, declaration in the text, the bytes themselves.
+// Decode returns body as UTF-8 and the WHATWG name of its real encoding in lower case.
+// healed reports that the encoding differs from the declared one (UTF-8 by default),
+// that bytes were replaced, or that characters were dropped. The encoding is taken from
+// the byte order mark, the charset of contentType, the declaration in the text, or the
+// bytes themselves, in this order.
 func Decode(body []byte, contentType string) (text []byte, name string, healed bool) {
 	if name, skip := mark(body); name != "" {
 		text, bad := convert(body[skip:], name)
@@ -39,22 +39,22 @@ func Decode(body []byte, contentType string) (text []byte, name string, healed b
 	return text, name, bad || dropped || name != declared && (declared != "" || name != "utf-8")
 }
 
-// contradicts says whether a document whose bytes tell that it is in a form of
-// UTF-16 or UTF-32 declares to be anything else. head is its beginning, decoded.
+// contradicts reports whether a document in UTF-16 or UTF-32 declares another encoding.
+// head is its decoded beginning.
 func contradicts(head []byte, contentType, name string) bool {
 	declared := label(contentType)
 	if declared == "" {
 		head = head[:min(len(head), declarationWindow)]
 		if declared = declaration(head); !bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("<?xml")) {
-			return false // a meta element means nothing here
+			return false // ignore a meta element
 		}
 	}
 	const family = len("utf-16")
 	return name != "utf-8" && declared != "" && declared[:min(len(declared), family)] != name[:family]
 }
 
-// Contradicts says of the beginning of a document that is given to Stream what
-// Decode would say of all of it: that it is UTF-16 or UTF-32 and declares another.
+// Contradicts reports whether the beginning of a document for Stream is UTF-16 or UTF-32
+// but declares another encoding, as Decode does for a whole document.
 func Contradicts(head []byte, contentType string) bool {
 	name, skip := mark(head)
 	if name == "" || name == "utf-8" {
@@ -64,8 +64,8 @@ func Contradicts(head []byte, contentType string) bool {
 	return contradicts(text, contentType, name)
 }
 
-// mark recognises a byte order mark, or the zero bytes of UTF-16 and UTF-32
-// around the first character of markup, and says how many bytes to skip.
+// mark detects a byte order mark, or the zero bytes of UTF-16 and UTF-32 around the
+// first character of markup, and returns how many bytes to skip.
 func mark(b []byte) (name string, skip int) {
 	switch {
 	case bytes.HasPrefix(b, []byte("\xef\xbb\xbf")):
@@ -91,7 +91,7 @@ func mark(b []byte) (name string, skip int) {
 	case [4]bool{true, false, true, false}:
 		return "utf-16be", 0
 	case [4]bool{false, true, false, false}:
-		return only(b[0] == '<', "utf-16le"), 0 // followed by a name in another script
+		return only(b[0] == '<', "utf-16le"), 0 // an element name in another script
 	case [4]bool{true, false, false, false}:
 		return only(b[1] == '<', "utf-16be"), 0
 	}
@@ -137,7 +137,7 @@ func canonical(label string) string {
 	return name
 }
 
-// alias knows labels that are in use although the standard has them not.
+// alias returns the encoding for labels that are in use but not in the standard.
 func alias(label string) string {
 	switch label {
 	case "cp1251", "win-1251", "win1251":
@@ -154,10 +154,10 @@ func alias(label string) string {
 	return ""
 }
 
-// declarationWindow is how far into a document its declaration is looked for.
+// declarationWindow is how many bytes of a document are searched for a declaration.
 const declarationWindow = 1024
 
-// declaration returns what the XML declaration or an HTML meta element says.
+// declaration returns the encoding of the XML declaration or of an HTML meta element.
 func declaration(b []byte) string {
 	head := bytes.TrimLeft(b, " \t\r\n")
 	head = head[:min(len(head), declarationWindow)]
@@ -181,7 +181,7 @@ func declaration(b []byte) string {
 		}
 		if name := canonical(attribute(bytes.ToLower(tag), "charset")); name != "" {
 			if strings.HasPrefix(name, "utf-16") {
-				return "utf-8" // as the standard says: a byte-wise readable tag is no UTF-16
+				return "utf-8" // as in the standard: text in UTF-16 would not be readable here
 			}
 			return name
 		}
@@ -205,7 +205,7 @@ func attribute(tag []byte, name string) string {
 	return string(rest)
 }
 
-// convert decodes b, and says whether bytes had to be replaced.
+// convert decodes b and reports whether bytes were replaced.
 func convert(b []byte, name string) ([]byte, bool) {
 	if name == "utf-8" {
 		if utf8.Valid(b) {
@@ -234,8 +234,8 @@ func codec(name string) encoding.Encoding {
 	return e
 }
 
-// legal drops what XML forbids: controls, U+FFFE, U+FFFF, and stray byte order
-// marks at the beginning, which alone is not said.
+// legal drops characters that XML forbids (controls, U+FFFE, U+FFFF) and reports whether
+// there were any. It drops a byte order mark at the beginning without reporting it.
 func legal(b []byte) (text []byte, dropped bool) {
 	b = bytes.TrimPrefix(b, []byte("\uFEFF"))
 	first := illegal(b)
@@ -261,8 +261,8 @@ func legal(b []byte) (text []byte, dropped bool) {
 	return out, true
 }
 
-// illegal returns the place of the first illegal character, or -1. It looks at
-// eight bytes at a time, and closer where one may be a control or 0xEF.
+// illegal returns the offset of the first illegal character, or -1. It tests eight bytes
+// at a time, then each byte if one may be a control or 0xEF.
 func illegal(b []byte) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	i := 0

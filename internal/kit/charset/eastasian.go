@@ -1,20 +1,20 @@
 package charset
 
-// minPairs is how many characters of two bytes it takes to tell encodings apart.
+// minPairs is how many two-byte characters are needed to distinguish encodings.
 const minPairs = 12
 
-// pairs counts characters of two bytes, and what is no such character.
+// pairs counts two-byte characters and invalid bytes.
 type pairs struct {
 	all, bad       int
 	kana           int // hiragana and katakana
 	low            int // the second byte is in ASCII
-	hangul, common int // the rows of Korean syllables, and of frequent Big5 characters
+	hangul, common int // in the rows of Korean syllables and of frequent Big5 characters
 }
 
-// sound says that text is made of pairs.
+// sound reports whether text consists of valid pairs.
 func (p *pairs) sound() bool { return p.all >= minPairs && p.bad*50 <= p.all }
 
-// eastAsian names the East Asian encoding of text, or returns "".
+// eastAsian returns the East Asian encoding of text, or "".
 func eastAsian(b []byte) string {
 	if len(b) > censusWindow {
 		b = b[:censusWindow]
@@ -37,7 +37,7 @@ func eastAsian(b []byte) string {
 	return ""
 }
 
-// countEUC reads pairs of high bytes, as EUC-KR, GB2312 and EUC-JP have them.
+// countEUC counts pairs of high bytes, as in EUC-KR, GB2312 and EUC-JP.
 func countEUC(b []byte) (p pairs) {
 	for i := 0; i < len(b); i++ {
 		c := b[i]
@@ -50,7 +50,7 @@ func countEUC(b []byte) (p pairs) {
 		case c == 0xa4 || c == 0xa5:
 			p.kana++
 			p.all++
-		case c >= 0xb0: // the rows before it are signs, which every language has
+		case c >= 0xb0: // the rows below hold punctuation, which all languages use
 			p.all++
 			if c <= 0xc8 {
 				p.hangul++
@@ -61,7 +61,7 @@ func countEUC(b []byte) (p pairs) {
 	return p
 }
 
-// countWide reads pairs as Big5 and GBK have them.
+// countWide counts pairs of Big5 and GBK.
 func countWide(b []byte) (p pairs) {
 	for i := 0; i < len(b); i++ {
 		c := b[i]
@@ -83,7 +83,7 @@ func countWide(b []byte) (p pairs) {
 	return p
 }
 
-// countShiftJIS reads pairs as Shift_JIS has them; narrow katakana take one byte.
+// countShiftJIS counts pairs of Shift_JIS; narrow katakana have one byte.
 func countShiftJIS(b []byte) (p pairs) {
 	for i := 0; i < len(b); i++ {
 		c := b[i]

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// choose decides what bytes without a mark really are; sound says that they are
-// UTF-8 as they stand.
+// choose returns the encoding of bytes without a byte order mark; sound reports that
+// they are valid UTF-8.
 func choose(b []byte, declared string) (name string, sound bool) {
 	multibyte, broken := census(b)
 	switch {
@@ -24,17 +24,17 @@ func choose(b []byte, declared string) (name string, sound bool) {
 		}
 		return guess(b), false
 	case strings.HasPrefix(declared, "utf-16"), strings.HasPrefix(declared, "utf-32"):
-		return guess(b), false // there are no zero bytes, or mark had seen them
+		return guess(b), false // there are no zero bytes: mark would have found them
 	case multibyte > 8 && multibyte > 20*broken && !isEastAsian(declared):
 		return "utf-8", false
 	}
 	return corrected(b, declared), false
 }
 
-// surelyUTF8 is how many characters that are sound as UTF-8 are no accident.
+// surelyUTF8 is how many valid UTF-8 characters are enough to exclude chance.
 const surelyUTF8 = 6
 
-// isEastAsian names the encodings whose text can look like UTF-8.
+// isEastAsian reports whether text in an encoding can look like UTF-8.
 func isEastAsian(name string) bool {
 	switch name {
 	case "gbk", "gb18030", "big5", "euc-jp", "euc-kr", "shift_jis", "iso-2022-jp":
@@ -43,12 +43,12 @@ func isEastAsian(name string) bool {
 	return false
 }
 
-// censusWindow bounds how much of a large document is counted, in damaged and
-// multibyte characters together.
+// censusWindow is how many damaged and multibyte characters of a large document are
+// counted.
 const censusWindow = 1 << 16
 
-// leads counts the bytes that begin a multibyte character of UTF-8, up to most. It
-// passes over ASCII eight bytes at a time.
+// leads counts the bytes that begin a multibyte character of UTF-8, up to most. It skips
+// ASCII eight bytes at a time.
 func leads(b []byte, most int) (n int) {
 	for i := 0; i < len(b) && n < most; i++ {
 		for i+8 <= len(b) && binary.LittleEndian.Uint64(b[i:])&0x8080808080808080 == 0 {
@@ -61,7 +61,7 @@ func leads(b []byte, most int) (n int) {
 	return n
 }
 
-// census counts the multibyte characters of b as UTF-8, and what breaks them.
+// census counts the valid multibyte characters of b in UTF-8 and the invalid ones.
 func census(b []byte) (multibyte, broken int) {
 	if utf8.Valid(b) {
 		return leads(b, surelyUTF8), 0

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// streamed names the encodings that cannot be cut at a byte that looks like
-// ASCII: they are decoded before.
+// streamed reports whether an encoding cannot be cut at a byte that looks like ASCII,
+// so that the stream must be decoded first.
 func streamed(name string) bool {
 	switch name {
 	case "utf-16le", "utf-16be", "utf-32le", "utf-32be", "iso-2022-jp":
@@ -15,10 +15,10 @@ func streamed(name string) bool {
 	return false
 }
 
-// Stream prepares a document that is read piece by piece. head is its beginning.
-// It returns the content type with which Decode is to be called for every piece,
-// the encoding, and the reader of the document, decoded already where pieces
-// of it would make no sense.
+// Stream prepares a document that is read in pieces. head is its beginning, r the rest.
+// It returns the content type to pass to Decode for every piece, the encoding, and a
+// reader of the whole document, which is already decoded if its encoding cannot be cut
+// into pieces.
 func Stream(head []byte, contentType string, r io.Reader) (pieceType, name string, out io.Reader) {
 	r = io.MultiReader(bytes.NewReader(head), r)
 	name, skip := mark(head)
@@ -42,7 +42,7 @@ func Stream(head []byte, contentType string, r io.Reader) (pieceType, name strin
 	return "text/xml; charset=" + declared, name, r
 }
 
-// whole leaves out the last bytes, which may be a part of a character.
+// whole drops an incomplete UTF-8 character at the end.
 func whole(head []byte) []byte {
 	for n := 1; n <= 3 && n <= len(head); n++ {
 		if c := head[len(head)-n]; c >= 0xc0 {

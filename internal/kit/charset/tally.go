@@ -1,9 +1,8 @@
 package charset
 
-// guess names the encoding of text that declares none: by the pairs that East
-// Asian encodings are made of, else by which letters there are and how they
-// follow each other. In Western languages a high byte stands alone among ASCII
-// letters; words in other scripts are runs of them.
+// guess returns the encoding of text that declares none: by pairs of bytes for East
+// Asian encodings, else by the letters and their order. In Western languages high bytes
+// stand alone among ASCII letters; in other scripts words are runs of high bytes.
 func guess(b []byte) string {
 	t := count(b)
 	if t.runs <= t.single/4 {
@@ -26,8 +25,8 @@ func guess(b []byte) string {
 	return "windows-1251"
 }
 
-// corrected returns what text really is that is declared as an encoding in which
-// it would make no sense: Cyrillic declared as Western, or as the other Cyrillic.
+// corrected returns the real encoding of text that is declared wrongly: Cyrillic declared
+// as Western or as the other Cyrillic encoding.
 func corrected(b []byte, declared string) string {
 	switch declared {
 	case "windows-1252":
@@ -46,16 +45,16 @@ func corrected(b []byte, declared string) string {
 	return declared
 }
 
-// minRuns is how many words it takes not to believe a declaration.
+// minRuns is how many words are needed to overrule a declaration.
 const minRuns = 6
 
-// tally counts runs of high bytes, and in them the bytes that are small letters
-// in each of the Cyrillic encodings.
+// tally counts runs of high bytes, and in them the lower-case letters of each Cyrillic
+// encoding.
 type tally struct {
 	runs, single      int
 	letters, others   int
 	windows, koi, iso int
-	// words that begin with a capital letter and go on in small ones
+	// words of a capital letter followed by lower-case ones
 	windowsWords, koiWords int
 	high                   int
 	bytes                  [256]int
@@ -109,11 +108,11 @@ func (t *tally) count(run []byte) {
 	}
 }
 
-// minLetters is how many letters it takes to tell scripts apart.
+// minLetters is how many letters are needed to distinguish scripts.
 const minLetters = 40
 
-// script recognises scripts of one byte a letter that are not Cyrillic: Thai has
-// most consonants where the others have signs, Hebrew has no letters beyond 0xFA,
+// script detects scripts with one byte per letter other than Cyrillic: Thai has most
+// consonants where the others have signs, Hebrew has no letters beyond 0xFA,
 // Arabic has alef and lam everywhere, Greek has accents but next to no 0xE0.
 func (t *tally) script() string {
 	if t.high < minLetters {
@@ -132,7 +131,7 @@ func (t *tally) script() string {
 	return ""
 }
 
-// share is how many of a hundred high bytes lie between two, both included.
+// share returns the percentage of high bytes between two, inclusive.
 func (t *tally) share(from, to int) int {
 	n := 0
 	for _, c := range t.bytes[from : to+1] {

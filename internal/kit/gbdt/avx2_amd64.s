@@ -3,9 +3,9 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// PUSH doubles the leaves' numbers and takes one from those of documents whose
-// bin is not above the CUT: the lesser of the two is then the bin. Numbers that
-// begin as 1 so end as one more than they are.
+// PUSH doubles the leaf indexes and subtracts 1 for documents whose bin is not above the
+// CUT, that is if min(bin, cut) is the bin. Indexes start at 1 and therefore end as one
+// more than the real index.
 #define PUSH(CUT) \
 	MOVL         (CUT+packedCut_part)(SI), AX  \
 	MOVQ         (CUT+packedCut_row)(SI), DX   \
@@ -20,9 +20,9 @@
 	VPADDB       Y1, Y2, Y2                    \
 	VPADDB       Y4, Y3, Y3
 
-// LOOKUP finds bytes of 64 at AT by the numbers in NUMBER: in each 16 of them by
-// bits 0 to 3, then the right ones by bits 4 and 5, which are the high bits of
-// the bytes of Y0 and Y1.
+// LOOKUP looks up bytes in a table of 64 at AT by the indexes in NUMBER: in each 16 of
+// them by bits 0 to 3, then it selects by bits 4 and 5, which are the high bits of the
+// bytes of Y0 and Y1.
 #define LOOKUP(AT, NUMBER, TO) \
 	VBROADCASTI128 (AT)(SI), Y12     \
 	VBROADCASTI128 (AT+16)(SI), Y13  \
@@ -36,8 +36,8 @@
 	VPBLENDVB      Y0, TO, Y14, Y14  \
 	VPBLENDVB      Y1, Y14, Y12, TO
 
-// LEAVES adds the leaves of 32 documents to sums in words, eight documents in
-// turns.
+// LEAVES adds the leaves of 32 documents to sums in words; WA and WB alternate every eight
+// documents.
 #define LEAVES(NUMBER, WA, WB) \
 	VPADDB     Y15, NUMBER, NUMBER       \
 	VPSLLW     $3, NUMBER, Y0            \
@@ -49,8 +49,8 @@
 	VPADDW     Y12, WA, WA               \
 	VPADDW     Y13, WB, WB
 
-// WIDEN adds 16 words of W to the scores of eight documents at AT and of eight
-// behind the next eight.
+// WIDEN adds 16 words to the scores of eight documents at AT and of eight documents after
+// the next eight.
 #define WIDEN(X, Y, AT) \
 	VPMOVZXWD    X, Y0               \
 	VEXTRACTI128 $1, Y, X1           \
@@ -62,8 +62,8 @@
 
 // func addAVX2(scores *Scores, stored, computed *byte, trees *shallowTree, n int)
 //
-// It adds the trees to the first 64 documents, then to the others. R8: where a
-// half begins in a row. Y2, Y3: leaf numbers of 32 documents each. Y8 to Y11:
+// It adds the trees to the first 64 documents, then to the others. R8: offset of the half
+// in a row. Y2, Y3: leaf indexes of 32 documents each. Y8 to Y11:
 // sums in words. Y15: minus one in each byte.
 TEXT ·addAVX2(SB), NOSPLIT, $0-40
 	MOVQ     scores+0(FP), DI

@@ -5,11 +5,10 @@
 
 // BEGIN loads the arguments, which both kernels share, and clears the sums.
 //
-// DI: scores. BX: where the pointers to the parts are. SI: trees. CX: how many.
-// R10: what to ask the memory for next. R11: how many lines of it with each
-// tree. Z2, Z3: leaf numbers of documents 0-63 and 64-127. Z8 to Z11: sums in
-// words, eight documents of a half in turns. Z16 to Z23: the bits of a leaf's
-// number.
+// DI: scores. BX: address of the pointers to the parts. SI: trees. CX: number of trees.
+// R10: next address to prefetch. R11: cache lines to prefetch per tree. Z2, Z3: leaf
+// indexes of documents 0-63 and 64-127. Z8 to Z11: sums in words; two registers for each
+// half, which alternate every eight documents. Z16 to Z23: the bits of a leaf's index.
 #define BEGIN \
 	MOVQ         scores+0(FP), DI  \
 	LEAQ         stored+8(FP), BX  \
@@ -32,8 +31,8 @@
 	VPXORQ       Z10, Z10, Z10     \
 	VPXORQ       Z11, Z11, Z11
 
-// SPLIT compares the row of a CUT with its bin, for 128 documents, and sets BIT
-// in the leaf's number of those above. LT: the cut is below the bin.
+// SPLIT compares the row of a CUT with its bin, for 128 documents, and sets BIT in the
+// leaf indexes of those above. $1 is LT: the cut is less than the bin.
 #define SPLIT(CUT, BIT) \
 	MOVL         (CUT+packedCut_part)(SI), AX  \
 	MOVQ         (CUT+packedCut_row)(SI), DX   \
@@ -56,8 +55,8 @@
 	VPADDW     Z14, Z10, Z10 \
 	VPADDW     Z15, Z11, Z11
 
-// WIDEN adds 32 words of WA and WB, which lie in turns of eight, to the scores
-// at AT. It spoils them.
+// WIDEN adds 32 words of WA and WB each, which alternate every eight, to the scores at
+// AT. It clobbers them.
 #define WIDEN(WA, WB, AT) \
 	VMOVDQA64     Z24, Z0              \
 	VPERMI2Q      WB, WA, Z0           \
@@ -78,7 +77,8 @@
 	VMOVDQU32     Z1, (AT+128)(DI)     \
 	VMOVDQU32     Z3, (AT+192)(DI)
 
-// Words 0 to 31 and 32 to 63 of two registers whose eights take turns.
+// The permutations for words 0 to 31 and 32 to 63 of two registers that alternate every
+// eight words.
 DATA turns<>+0(SB)/8, $0
 DATA turns<>+8(SB)/8, $1
 DATA turns<>+16(SB)/8, $8
@@ -170,8 +170,8 @@ leaves:
 	END
 	RET
 
-// LOOKUP finds bytes of 256 at AT by the numbers in NUMBER, whose high bits are
-// in HIGH: 128 of them at a time.
+// LOOKUP looks up bytes in a table of 256 at AT by the indexes in NUMBER, whose high bits
+// are in HIGH: 128 entries at a time.
 #define LOOKUP(AT, NUMBER, HIGH, TO) \
 	VMOVDQA64 NUMBER, TO            \
 	VMOVDQA64 NUMBER, Z1            \
@@ -224,14 +224,14 @@ seven:
 	END
 	RET
 
-// AHEAD is how far before its use a row is asked for.
+// AHEAD is the distance in bytes for prefetching rows.
 #define AHEAD 4096
 
 // func compressRows(to *byte, n int, from *byte, rows int, docs uint64)
 //
-// A whole register is written where it fits into the row, which spoils only
-// what is not filled yet. Nearer to the end the last 64 bytes of the row are
-// written, with the new ones put into their places.
+// It writes a whole register if that fits into the row, which overwrites only bytes that
+// are not filled yet. Nearer to the end it rewrites the last 64 bytes of the row with the
+// new bytes inserted.
 TEXT ·compressRows(SB), NOSPLIT, $0-40
 	MOVQ  to+0(FP), DI
 	MOVQ  n+8(FP), CX

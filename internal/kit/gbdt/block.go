@@ -2,14 +2,14 @@ package gbdt
 
 import "math/bits"
 
-// BlockSize is how many documents a block has.
+// BlockSize is the number of documents in a block.
 const BlockSize = 128
 
-// Block is the bins of 128 documents: one row of 128 bytes for each feature,
-// in the order of Scorer.Stored and Scorer.Computed. There are two parts, for
-// what is stored with the documents and what is computed for a query, because
-// then neither is copied and a kernel still finds a row by an addition; a slice
-// of pointers, one a row, would have to be filled for each block.
+// Block holds the bins of 128 documents: one row of 128 bytes for each feature, in the
+// order of Scorer.Stored and Scorer.Computed. Features stored with the documents and
+// features computed for a query are separate parts, so that neither is copied and a
+// kernel finds a row with an addition; a slice of pointers to rows would have to be
+// filled for each block.
 type Block struct{ Stored, Computed []byte }
 
 // Scores are the scores of a block's documents.
@@ -18,18 +18,18 @@ type Scores [BlockSize]int32
 // Mask is a set of a block's documents: document i is bit i%64 of word i/64.
 type Mask [BlockSize / 64]uint64
 
-// FirstOf is the set of a block's first n documents.
+// FirstOf returns the set of a block's first n documents.
 func FirstOf(n int) Mask {
 	return Mask{ones(n), ones(n - 64)}
 }
 
-// ones is a word whose n lowest bits are set, for any n.
+// ones returns a word whose n lowest bits are set, for any n.
 func ones(n int) uint64 { return ^(^uint64(0) << max(0, n)) }
 
-// Count is how many documents a set has.
+// Count returns the number of documents in a set.
 func (m Mask) Count() int { return bits.OnesCount64(m[0]) + bits.OnesCount64(m[1]) }
 
-// AtLeast is the set of those documents among some whose score reaches a threshold.
+// AtLeast returns the documents of among whose score is at least threshold.
 func (s *Scores) AtLeast(threshold int32, among Mask) Mask {
 	for i := range among {
 		var reached uint64
@@ -42,9 +42,9 @@ func (s *Scores) AtLeast(threshold int32, among Mask) Mask {
 	return among
 }
 
-// Append copies documents of another block behind the first n of b, as many as
-// there is room for, and returns those that are left. Rows are copied that both
-// blocks have. What b holds behind the copies is spoilt.
+// Append copies documents of another block after the first n of b, as many as fit, and
+// returns the others. It copies the rows that both blocks have. It may overwrite what
+// follows the copies in b.
 func (b Block) Append(n int, from Block, docs Mask) (left Mask) {
 	for half := range docs {
 		for docs[half] != 0 && n < BlockSize {
@@ -58,7 +58,7 @@ func (b Block) Append(n int, from Block, docs Mask) (left Mask) {
 	return docs
 }
 
-// lowest are at most n of a word's bits, from the lowest on.
+// lowest returns the n lowest set bits of a word, or all if there are fewer.
 func lowest(word uint64, n int) uint64 {
 	if bits.OnesCount64(word) <= n {
 		return word
@@ -70,8 +70,8 @@ func lowest(word uint64, n int) uint64 {
 	return word &^ rest
 }
 
-// compressPlain copies the documents of a set, of one half of a block, behind the
-// first n. There must be room for them.
+// compressPlain copies the documents of a set from one half of a block after the first n.
+// There must be room for them.
 func compressPlain(to []byte, n int, from []byte, half int, docs uint64) {
 	var at [64]uint8
 	count := 0

@@ -2,19 +2,20 @@ package gbdt
 
 import "slices"
 
-// mostBorders is how many borders leave room for bins of one byte.
+// mostBorders is the limit of borders for which bins fit into one byte.
 const mostBorders = 255
 
-// Feature is what one row of a block holds.
+// Feature is the feature of one row of a block.
 type Feature struct {
 	Name    string
-	Flat    int       // where its value stands in the values for Model.Predict
+	Flat    int       // index of its value in the argument of Model.Predict
 	Borders []float32 // ascending
 
-	nan bool // whether splits hold for NaN
+	nan bool // whether splits are true for NaN
 }
 
-// Bin is the number of borders below a number. NaN goes where the model sends it.
+// Bin returns the number of borders below a value. NaN gets the lowest or the highest
+// bin, as the model says.
 func (f *Feature) Bin(x float32) uint8 {
 	if x != x {
 		if f.nan {

@@ -1,21 +1,21 @@
 // Package gbdt evaluates models of gradient-boosted oblivious trees as CatBoost
-// exports them to JSON. Read and Model.Predict do it plainly, with CatBoost's
-// own comparisons; Compile turns a model into a Scorer, which ranks blocks of
-// 128 documents whose features are bins of one byte: some forty times faster in
-// plain Go, several hundred times by AVX-512.
+// exports them to JSON. Read and Model.Predict are the reference, with CatBoost's
+// own comparisons; Compile converts a model to a Scorer, which scores blocks of 128
+// documents whose features are bins of one byte: about forty times faster in plain Go,
+// several hundred times with AVX-512.
 //
-// The scores of a Scorer are integers. Every kernel gives the same ones, on any
-// machine; Scorer.Bound says how far they may be from the model.
+// The scores of a Scorer are integers. All kernels give the same scores on all machines;
+// Scorer.Bound returns how far they may be from the model.
 //
 // Models with categorical features, several classes, texts, embeddings or trees
 // that are not oblivious are refused.
 package gbdt
 
-// mostDepth is how many splits a tree may have.
+// mostDepth is the limit of splits in a tree.
 const mostDepth = 8
 
-// Model is a sum of trees, scaled and shifted. It does not change and may be
-// used by several goroutines.
+// Model is a sum of trees, scaled and shifted. It is immutable and safe for concurrent
+// use.
 type Model struct {
 	trees       []tree
 	scale, bias float64
@@ -29,23 +29,23 @@ type tree struct {
 	leaves []float64
 }
 
-// split holds for a number above its border.
+// split is true for a value above its border.
 type split struct {
-	flat   int32 // where the value stands
+	flat   int32 // index of the value
 	border float32
-	nan    bool // whether it holds for NaN
+	nan    bool // whether it is true for NaN
 }
 
-// Trees is how many trees the model has.
+// Trees returns the number of trees.
 func (m *Model) Trees() int { return len(m.trees) }
 
-// Width is how many values Predict needs: one more than the largest flat index
-// of a feature that CatBoost names in the model.
+// Width returns how many values Predict needs: one more than the largest flat index of a
+// feature in the model.
 func (m *Model) Width() int { return m.width }
 
-// Predict gives CatBoost's raw prediction (RawFormulaVal). Values stand at their
-// feature's flat index, that is in the order of the columns of the training
-// pool; there must be at least Width of them. NaN says that one is missing.
+// Predict returns CatBoost's raw prediction (RawFormulaVal). values are indexed by the
+// flat index of the feature, which is the order of the columns of the training pool;
+// there must be at least Width of them. NaN is a missing value.
 func (m *Model) Predict(values []float32) float64 {
 	sum := 0.0
 	for i := range m.trees {
@@ -54,9 +54,8 @@ func (m *Model) Predict(values []float32) float64 {
 	return m.finish(sum)
 }
 
-// finish turns the sum of leaves into the prediction. The conversion keeps the
-// product from being fused with the sum, which would round otherwise on some
-// processors.
+// finish converts the sum of leaves to the prediction. The explicit conversion to float64
+// prevents a fused multiply-add, which would round differently on some processors.
 func (m *Model) finish(sum float64) float64 { return float64(m.scale*sum) + m.bias }
 
 func (t *tree) value(values []float32) float64 {

@@ -7,13 +7,13 @@ import (
 	"unsafe"
 )
 
-// cpu says what the processor has and the system keeps.
+// cpu lists the extensions that the processor has and the operating system supports.
 type cpu struct {
 	avx2 bool
 	vbmi bool // AVX-512 F, BW, VBMI and VBMI2: Intel since Ice Lake, AMD since Zen 4
 }
 
-// thisCPU asks the processor once.
+// thisCPU detects the extensions once.
 var thisCPU = sync.OnceValue(func() cpu {
 	const (
 		osxsave, avx = 1 << 27, 1 << 28            // leaf 1, ECX
@@ -36,7 +36,7 @@ var thisCPU = sync.OnceValue(func() cpu {
 	}
 })
 
-// kernels are those that this machine can run, the best one first.
+// kernels returns the kernels that this machine can run, the fastest first.
 func kernels() []kernel {
 	var all []kernel
 	if thisCPU().vbmi {
@@ -48,18 +48,18 @@ func kernels() []kernel {
 	return append(all, kernel{"portable", portable})
 }
 
-// packed are the trees in the forms of the kernels.
+// packed holds the trees in the formats of the kernels.
 type packed struct {
 	words []wordTree
 
-	// at says where a tree is among the shallow or among the deep ones.
+	// at is the index of each tree in shallow or deep.
 	at      []int
 	shallow []shallowTree
 	deep    []deepTree
 }
 
-// shallowTree is a tree as the assembly reads it: four lines of cache. The
-// leaves fill one register for their low bytes and one for their high ones.
+// shallowTree is a tree in the format of the assembly: four cache lines. The low bytes of
+// the leaves fill one register, the high bytes another.
 type shallowTree struct {
 	low, high [1 << shallow]byte
 	cuts      [shallow]packedCut
@@ -67,7 +67,7 @@ type shallowTree struct {
 	_         [24]byte
 }
 
-// deepTree is a tree whose leaves fill four registers and four.
+// deepTree is a tree whose leaves fill four registers for low and four for high bytes.
 type deepTree struct {
 	low, high [1 << mostDepth]byte
 	cuts      [mostDepth]packedCut
@@ -75,11 +75,11 @@ type deepTree struct {
 	_         [56]byte
 }
 
-// packedCut says where a row is, in bytes, and what its bins are compared with.
+// packedCut is the offset of a row in bytes and the bin to compare with.
 type packedCut struct {
-	row   uint64 // from the part's beginning
-	part  uint32 // 0 or 8: where the part's pointer is among the arguments
-	above uint32 // in each byte
+	row   uint64 // from the beginning of the part
+	part  uint32 // 0 or 8: offset of the part's pointer among the arguments
+	above uint32 // the bin, repeated in each byte
 }
 
 func pack(trees []rankTree) packed {
@@ -107,8 +107,8 @@ func (t *rankTree) pack(cuts []packedCut, low, high []byte) {
 	}
 }
 
-// addVBMI adds a run of trees by AVX-512 VBMI. The trees of a run are all deep or
-// all shallow, so that they lie behind one another.
+// addVBMI adds a run of trees with AVX-512 VBMI. The trees of a run are all deep or all
+// shallow, so they are consecutive in memory.
 func addVBMI(s *Scorer, scores *Scores, b *parts, from, to int) {
 	stored, computed := unsafe.SliceData(b.rows[0]), unsafe.SliceData(b.rows[1])
 	if at := s.packed.at[from]; s.trees[from].deep() {
@@ -119,8 +119,8 @@ func addVBMI(s *Scorer, scores *Scores, b *parts, from, to int) {
 	b.ahead += (to - from) * b.lines * 64
 }
 
-// addTreesAVX2 adds a run of trees by AVX2, unless they are deep: 256 leaves are
-// too many to look up sixteen at a time.
+// addTreesAVX2 adds a run of trees with AVX2, deep trees with the portable kernel: looking
+// up 256 leaves sixteen at a time would be too slow.
 func addTreesAVX2(s *Scorer, scores *Scores, b *parts, from, to int) {
 	if s.trees[from].deep() {
 		portable(s, scores, b, from, to)
@@ -130,8 +130,8 @@ func addTreesAVX2(s *Scorer, scores *Scores, b *parts, from, to int) {
 	addAVX2(scores, stored, computed, &s.packed.shallow[s.packed.at[from]], to-from)
 }
 
-// addShallow adds n trees to the scores of 128 documents. With each it asks the
-// memory for some lines of 64 bytes, from ahead bytes behind the begin of stored.
+// addShallow adds n trees to the scores of 128 documents. With each tree it prefetches
+// lines cache lines, starting ahead bytes after stored.
 //
 //go:noescape
 func addShallow(scores *Scores, stored, computed *byte, trees *shallowTree, n, ahead, lines int)
@@ -146,20 +146,20 @@ func addDeep(scores *Scores, stored, computed *byte, trees *deepTree, n, ahead, 
 //go:noescape
 func addAVX2(scores *Scores, stored, computed *byte, trees *shallowTree, n int)
 
-// compress copies documents as compressPlain does. It may spoil what lies behind
-// them in a row.
+// compress copies documents like compressPlain. It may overwrite what follows them in a
+// row.
 func compress(to []byte, n int, from []byte, half int, docs uint64) {
 	rows := min(len(to), len(from)) / BlockSize
 	if rows == 0 || !thisCPU().vbmi {
 		compressPlain(to, n, from, half, docs)
 		return
 	}
-	_ = to[n] // for the assembly would write anywhere
+	_ = to[n] // bounds check: the assembly has none
 	compressRows(&to[0], n, &from[half*64], rows, docs)
 }
 
-// compressRows copies the documents of a set from 64 bytes of each row behind
-// the first n bytes of a row, where there must be room.
+// compressRows copies the documents of a set from 64 bytes of each row after the first n
+// bytes of the target row. There must be room for them.
 //
 //go:noescape
 func compressRows(to *byte, n int, from *byte, rows int, docs uint64)

@@ -2,12 +2,12 @@
 
 package gbdt
 
-// packed are the trees in the form of the portable kernel.
+// packed holds the trees in the format of the portable kernel.
 type packed struct{ words []wordTree }
 
 func pack(trees []rankTree) packed { return packed{packWords(trees)} }
 
-// kernels are those that this machine can run, the best one first.
+// kernels returns the kernels that this machine can run, the fastest first.
 func kernels() []kernel {
 	return []kernel{{"portable", portable}}
 }

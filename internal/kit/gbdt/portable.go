@@ -2,7 +2,7 @@ package gbdt
 
 import "encoding/binary"
 
-// The portable kernel compares eight documents at once, a byte each of a word.
+// The portable kernel compares eight documents at once: one in each byte of a word.
 const (
 	lanes    = 8
 	words    = BlockSize / lanes
@@ -11,22 +11,22 @@ const (
 	highBits = each * 0x80
 )
 
-// wordTree is a tree as the portable kernel reads it.
+// wordTree is a tree in the format of the portable kernel.
 type wordTree struct {
 	cuts [mostDepth]wordCut
-	// leaves begins the tree's leaves. What lies behind them is not reached; it
-	// is there so that any byte is an index.
+	// leaves begins with the tree's leaves. The rest is never read; it exists so that
+	// any byte is a valid index and needs no bounds check.
 	leaves *[1 << mostDepth]uint16
 	depth  int
-	flips  uint8 // bits of a leaf's number that are the wrong way round
+	flips  uint8 // bits of a leaf's index that are inverted
 }
 
-// wordCut compares eight bins x, as (low bits of x^flip + add | x^flip) has a
-// high bit where x^flip lies above 127-add. Without a flip that is a cut below
-// 128; with it, the other cuts, the wrong way round: so their leaves are too.
+// wordCut compares eight bins x at once: (low bits of x^flip + add | x^flip) has the high
+// bit of a byte set where x^flip is above 127-add. Without flip that is a cut below 128.
+// With flip it is another cut, inverted; its leaves are stored in inverted order.
 type wordCut struct {
 	flip, add uint64
-	row       int // in bytes
+	row       int // offset in bytes
 	part      uint8
 }
 
@@ -59,8 +59,8 @@ func packWords(trees []rankTree) []wordTree {
 	return p
 }
 
-// portable adds trees one after the other: first the numbers of the leaves of
-// all documents, two splits at a time, then the leaves.
+// portable adds one tree after the other: first it computes the indexes of the leaves of
+// all documents, two splits at a time, then it adds the leaves.
 func portable(s *Scorer, scores *Scores, b *parts, from, to int) {
 	for i := from; i < to; i++ {
 		t := &s.packed.words[i]
@@ -70,8 +70,8 @@ func portable(s *Scorer, scores *Scores, b *parts, from, to int) {
 	}
 }
 
-// number finds the leaves of 128 documents. Each split enters its byte at the
-// high bit and moves the bits before it down.
+// number computes the indexes of the leaves of 128 documents. Each split shifts the bytes
+// right and sets the high bit.
 func (t *wordTree) number(leaf *[words]uint64, b *parts) {
 	j := 0
 	for ; j+1 < t.depth; j += 2 {
@@ -102,7 +102,7 @@ func pushTwo(leaf *[words]uint64, first, second *[BlockSize]byte, c, d *wordCut)
 	}
 }
 
-// add adds the leaves whose numbers are the high bits of each byte.
+// add adds the leaves whose indexes are the high bits of each byte.
 func (t *wordTree) add(scores *Scores, leaf *[words]uint64, shift uint) {
 	for i, w := range leaf {
 		s := (*[lanes]int32)(scores[i*lanes:])

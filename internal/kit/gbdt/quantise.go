@@ -5,22 +5,22 @@ import (
 	"math"
 )
 
-// prefix adds up a Scorer's first trees.
+// prefix holds sums over a Scorer's first trees.
 type prefix struct {
-	rows      [2]int  // rows of either part that they need
+	rows      [2]int  // rows of each part that they need
 	base      float64 // sum of their lowest leaves
-	deviation float64 // sum of their largest errors of rounding
+	deviation float64 // sum of their largest rounding errors
 	size      float64 // sum of their leaves' largest magnitudes
 	most      int     // largest score
 }
 
 const (
-	mostScore = 1 << 30 // leaves room in an int32 for rounding
-	runBits   = 16      // of a lane in which kernels add the trees of a run
-	runTrees  = 16      // in a run, about
+	mostScore = 1 << 30 // below the maximum of int32, because of rounding
+	runBits   = 16      // bits of a lane in which kernels add the trees of a run
+	runTrees  = 16      // approximate number of trees in a run
 )
 
-// quantise turns leaves into steps and adds up the prefixes.
+// quantise converts leaves to multiples of s.step and computes the prefixes.
 func (s *Scorer) quantise() error {
 	spread, widest := 0.0, 0.0
 	for i := range s.trees {
@@ -42,7 +42,7 @@ func (s *Scorer) quantise() error {
 	return nil
 }
 
-// leaf is a leaf as it comes out in the prediction.
+// leaf returns a leaf multiplied by the scale of the model.
 func (s *Scorer) leaf(tree, leaf int) float64 {
 	return s.model.scale * s.model.trees[tree].leaves[leaf]
 }
@@ -79,8 +79,8 @@ func (s *Scorer) quantiseTree(i int, p *prefix) {
 	p.most += most
 }
 
-// runs puts trees together that a kernel may sum up in 16 bits: neither their
-// scores nor those of some of them can be larger. All are shallow, or all deep.
+// runs groups consecutive trees that a kernel may add in 16 bits: the sum of their
+// largest scores fits. All trees of a run are shallow, or all are deep.
 func (s *Scorer) runs() {
 	begin, sum := 0, 0
 	for i := range s.trees {

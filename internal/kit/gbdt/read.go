@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// mostFlat bounds the index of a feature, and so the values of a document.
+// mostFlat is the limit of the index of a feature, and so of the values of a document.
 const mostFlat = 1 << 20
 
 // The JSON of CatBoost 1.x (catboost/libs/model/model_export/json_model_helpers.cpp).
@@ -42,8 +42,8 @@ type (
 	}
 )
 
-// Read reads a model as CatBoost's save_model(…, format="json") writes it. The
-// memory that it takes is in proportion to the text, whatever that says.
+// Read reads a model in the format of CatBoost's save_model(…, format="json"). It takes
+// memory in proportion to the length of the text, whatever the text says.
 func Read(text []byte) (*Model, error) {
 	var j modelJSON
 	if err := json.Unmarshal(text, &j); err != nil {
@@ -82,7 +82,7 @@ func (j *modelJSON) model() (*Model, error) {
 	return m, nil
 }
 
-// scaleAndBias reads [scale, [bias]], or [scale, bias] of versions before 0.24.
+// scaleAndBias reads [scale, [bias]], or [scale, bias] as in versions before 0.24.
 func scaleAndBias(j []json.RawMessage) (scale, bias float64, err error) {
 	if len(j) == 0 {
 		return 1, 0, nil
@@ -106,7 +106,7 @@ func scaleAndBias(j []json.RawMessage) (scale, bias float64, err error) {
 	return scale, each[0], nil
 }
 
-// known are the features that splits may name.
+// known holds the features that splits may refer to.
 type known struct {
 	byIndex, byFlat map[int]Feature
 	width           int

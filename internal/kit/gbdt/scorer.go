@@ -5,21 +5,20 @@ import (
 	"math"
 )
 
-// Scorer is a model made ready for blocks. It does not change and may be used by
-// several goroutines.
+// Scorer is a model compiled for blocks. It is immutable and safe for concurrent use.
 //
-// A score is a sum of whole leaves: each tree's leaves are counted from its
-// lowest one, in steps that all trees share, so that a larger score is a larger
-// prediction, whatever the model's scale. The step is as fine as lets the sums
-// of some sixteen trees fit 16 bits: leaves of 12 bits where all trees spread
-// alike, up to 16 for a tree that spreads wider than others. So a score is wrong
-// by half a step for each tree at most, which is 1/8192 of what the trees spread
-// together, unless one spreads sixteen times as wide as they do on average.
+// A score is a sum of quantised leaves: each leaf is an integer number of steps above the
+// lowest leaf of its tree, and all trees share the step, so a larger score means a larger
+// prediction, whatever the model's scale. The step is as small as allows the sums of
+// about sixteen trees to fit 16 bits: leaves have 12 bits if all trees have the same
+// range, up to 16 bits for a tree with a wider range. The error of a score is at most
+// half a step per tree, which is 1/8192 of the total range of the trees, unless the range
+// of one tree is sixteen times the average.
 type Scorer struct {
 	model            *Model
 	stored, computed []Feature
 	trees            []rankTree
-	prefix           []prefix // what the first trees are, one more than there are trees
+	prefix           []prefix // prefix[n] is for the first n trees
 	step             float64
 	kernel           kernel
 	packed           packed
@@ -29,26 +28,26 @@ type Scorer struct {
 type rankTree struct {
 	cuts   []cut
 	leaves []uint16
-	end    int // where the run of trees ends whose scores fit 16 bits, see runs
+	end    int // end of the run of trees whose scores fit 16 bits; see runs
 }
 
-// deep says whether the tree has more leaves than a register has bytes.
+// deep reports whether the tree has more leaves than a register has bytes.
 func (t *rankTree) deep() bool { return len(t.cuts) > shallow }
 
-// shallow is how many splits have leaves that a register has a byte for.
+// shallow is the limit of splits of a tree whose leaves fit into a 64-byte register.
 const shallow = 6
 
-// cut holds for bins above it.
+// cut is a split over bins: it is true for bins above it.
 type cut struct {
-	part  uint8 // of the block: stored or computed
+	part  uint8 // part of the block: 0 is stored, 1 computed
 	above uint8
-	row   int32 // within the part
+	row   int32 // index within the part
 }
 
-// Compile prepares a model for blocks. Rows of features for which computed says
-// so are looked for in Block.Computed, all others in Block.Stored; nil means
-// that all are stored. A feature with more than 255 borders is an error, and so
-// are leaves whose sums are no numbers.
+// Compile compiles a model for blocks. The rows of features for which computed returns
+// true are in Block.Computed, all others in Block.Stored; if computed is nil, all are
+// stored. It returns an error if a feature has more than 255 borders or the sum of the
+// leaves is infinite or NaN.
 func Compile(m *Model, computed func(Feature) bool) (*Scorer, error) {
 	s := &Scorer{model: m, kernel: kernels()[0]}
 	rows := map[int]cut{}
@@ -60,7 +59,7 @@ func Compile(m *Model, computed func(Feature) bool) (*Scorer, error) {
 				return nil, fmt.Errorf("compile model: %q has %d borders, the limit is %d", f.Name, n, mostBorders)
 			}
 			c := s.rowOf(&f, rows, computed)
-			c.above = f.Bin(split.border) // which lies on its border, not above
+			c.above = f.Bin(split.border) // a value on its border is not above it
 			cuts = append(cuts, c)
 		}
 		s.trees = append(s.trees, rankTree{cuts: cuts})
@@ -73,7 +72,7 @@ func Compile(m *Model, computed func(Feature) bool) (*Scorer, error) {
 	return s, nil
 }
 
-// rowOf finds the row of a feature, the next one if this is its first use. rows are
+// rowOf returns the row of a feature; the first use assigns the next one. rows is indexed
 // by flat index.
 func (s *Scorer) rowOf(f *Feature, rows map[int]cut, computed func(Feature) bool) cut {
 	c, ok := rows[f.Flat]
@@ -90,24 +89,24 @@ func (s *Scorer) rowOf(f *Feature, rows map[int]cut, computed func(Feature) bool
 	return c
 }
 
-// Stored are the features of the rows of Block.Stored, in the order in which
-// the trees first use them.
+// Stored returns the features of the rows of Block.Stored, in the order in which the
+// trees first use them.
 func (s *Scorer) Stored() []Feature { return s.stored }
 
-// Computed are the features of the rows of Block.Computed, in the same order.
+// Computed returns the features of the rows of Block.Computed, in the same order.
 func (s *Scorer) Computed() []Feature { return s.computed }
 
-// Trees is how many trees there are.
+// Trees returns the number of trees.
 func (s *Scorer) Trees() int { return len(s.trees) }
 
-// Rows is how many rows of either part of a block the first trees need.
+// Rows returns how many rows of each part of a block the first trees need.
 func (s *Scorer) Rows(trees int) (stored, computed int) {
 	r := s.prefix[trees].rows
 	return r[0], r[1]
 }
 
-// Score adds the trees [from, to) to the scores of a block's documents. The
-// block must have the Rows that the first to trees need.
+// Score adds the trees [from, to) to the scores of a block's documents. The block must
+// have the rows that Rows(to) returns, else Score panics.
 func (s *Scorer) Score(scores *Scores, b Block, from, to int) {
 	parts := s.parts(b, from, to)
 	for from < to {
@@ -117,8 +116,8 @@ func (s *Scorer) Score(scores *Scores, b Block, from, to int) {
 	}
 }
 
-// Estimate is about what the trees [from, to) add to a prediction, by a score of
-// theirs; the bias is added with tree 0.
+// Estimate converts a score of the trees [from, to) to their approximate part of the
+// prediction. The bias is included if from is 0.
 func (s *Scorer) Estimate(score int32, from, to int) float64 {
 	sum := s.prefix[to].base - s.prefix[from].base + float64(s.step*float64(score))
 	if from == 0 {
@@ -127,8 +126,8 @@ func (s *Scorer) Estimate(score int32, from, to int) float64 {
 	return sum
 }
 
-// Bound is how far Estimate may be from the prediction: half a step for each
-// tree at most, and the rounding of floating-point sums.
+// Bound returns the largest possible error of Estimate: at most half a step for each
+// tree, plus the rounding of floating-point sums.
 func (s *Scorer) Bound(from, to int) float64 {
 	p, q := &s.prefix[from], &s.prefix[to]
 	roundings := float64(4 * (to + 4))

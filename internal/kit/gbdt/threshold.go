@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// Threshold is a score that at least n of the documents reach, or all if they
-// are fewer. It is the lowest score of one of 256 equal parts of their range, so
-// that no sort is needed and more than n may reach it, by what that part holds.
-// Only documents of among count; it has a set for each block.
+// Threshold returns a score that at least n documents reach, or all if there are fewer.
+// It divides the range of scores into 256 equal buckets, instead of sorting, and returns
+// the lowest score of a bucket, so more than n documents may reach it. It considers only
+// the documents of among, which has a set for each block.
 func Threshold(scores []Scores, among []Mask, n int) int32 {
 	low, high := extent(scores, among)
 	if low > high {
@@ -27,7 +27,7 @@ func Threshold(scores []Scores, among []Mask, n int) int32 {
 	return low
 }
 
-// extent is the lowest and the highest score, the wrong way round if there is none.
+// extent returns the lowest and the highest score; low > high if there are no documents.
 func extent(scores []Scores, among []Mask) (low, high int32) {
 	low, high = math.MaxInt32, math.MinInt32
 	for i := range scores {

@@ -18,7 +18,7 @@ func isTracking(name string) bool {
 		strings.HasPrefix(name, "hmb_")
 }
 
-// maxTracking is the longest name above; longer names need no comparison.
+// maxTracking is the limit of names in bytes; longer ones are not compared.
 const maxTracking = 40
 
 // dropTracking removes the tracking parameters of a query and keeps the order and the
@@ -47,8 +47,8 @@ func hasTracking(query string) bool {
 	return false
 }
 
-// tracks is isTracking with a fast path: most names do not begin like tracking
-// parameters.
+// tracks is isTracking for a whole parameter; s and sid are sessions if their value is
+// 32 hexadecimal digits.
 func tracks(param string) bool {
 	name, value, _ := strings.Cut(param, "=")
 	if name == "" || len(name) > maxTracking {

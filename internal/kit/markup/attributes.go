@@ -8,11 +8,11 @@ import (
 	"github.com/courant-platform/courant/internal/kit/charref"
 )
 
-// maxValue bounds the free text of an attribute, in bytes.
+// maxValue is the limit of free text in an attribute, in bytes.
 const maxValue = 4096
 
-// attributes writes the allowed attributes of the current tag, in an order that
-// depends on the element alone, and says whether the element is worth a tag.
+// attributes writes the allowed attributes of the current tag in an order that depends
+// only on the element, and reports whether the element keeps its tag.
 func (c *Cleaner) attributes(out string) bool {
 	if c.scan.name == "form" {
 		c.dst = append(c.dst, ` data-widget="form"`...)
@@ -54,7 +54,7 @@ func (c *Cleaner) attributes(out string) bool {
 	return true
 }
 
-// href writes the address of a link and says whether there is one.
+// href writes the address of a link and reports whether there is one.
 func (c *Cleaner) href() bool {
 	raw, ok := c.scan.lookupAttr("href")
 	if !ok {
@@ -83,7 +83,7 @@ func (c *Cleaner) href() bool {
 	return true
 }
 
-// address resolves an address to an absolute http or https one, or "".
+// address returns an absolute http or https address, or "".
 func (c *Cleaner) address(raw string) string {
 	if raw == "" || len(raw) > 1<<16 {
 		return ""
@@ -91,8 +91,8 @@ func (c *Cleaner) address(raw string) string {
 	return c.base.Resolve(raw)
 }
 
-// contact allows mail addresses and telephone numbers as links, spelt without
-// blanks and controls.
+// contact returns a mailto: or tel: link, or "" for other links and for those with
+// spaces or controls.
 func contact(raw string) string {
 	raw = strings.TrimSpace(raw)
 	if len(raw) < 8 && !strings.HasPrefix(lower(raw), "tel:") || len(raw) > maxValue {
@@ -109,8 +109,8 @@ func contact(raw string) string {
 	return raw
 }
 
-// reach is contact for what a widget offers: exactly one mail address or number,
-// and nothing that says what is to be sent there.
+// reach is contact for widgets: exactly one mail address or telephone number, without a
+// subject or body.
 func reach(raw string) string {
 	scheme, to, _ := strings.Cut(strings.TrimSpace(raw), ":")
 	switch lower(scheme) {
@@ -132,8 +132,8 @@ const (
 	maxPhone = 40
 )
 
-// isMail says whether text is one mail address, in the letters that all programs
-// take for its own.
+// isMail reports whether text is one mail address of characters that all programs
+// accept unquoted.
 func isMail(text string) bool {
 	name, host, ok := strings.Cut(text, "@")
 	if !ok || name == "" || host == "" || len(text) > maxMail || strings.Contains(host, "@") {
@@ -162,7 +162,7 @@ func (c *Cleaner) textAttr(name string) {
 	c.put(name, v)
 }
 
-// number keeps an attribute that is a number up to most.
+// number keeps an attribute that is a number of at most most.
 func (c *Cleaner) number(name string, most int) {
 	if v, ok := c.scan.lookupAttr(name); ok {
 		if n, err := strconv.Atoi(strings.TrimSpace(v)); err == nil && n >= 0 && n <= most {
@@ -171,14 +171,14 @@ func (c *Cleaner) number(name string, most int) {
 	}
 }
 
-// flag keeps an attribute that has no value.
+// flag keeps an attribute without its value.
 func (c *Cleaner) flag(name string) {
 	if _, ok := c.scan.lookupAttr(name); ok {
 		c.dst = append(append(append(c.dst, ' '), name...), `=""`...)
 	}
 }
 
-// listType keeps the kind of a list's numbers.
+// listType keeps the style of a list's numbers.
 func (c *Cleaner) listType() {
 	switch v := c.scan.attr("type"); v {
 	case "1", "a", "A", "i", "I":
@@ -193,7 +193,8 @@ func (c *Cleaner) direction() {
 	}
 }
 
-// widget keeps the mark of what used to be a frame, a form or another control.
+// widget keeps the attributes of a widget: what used to be a frame, a form or another
+// control.
 func (c *Cleaner) widget() {
 	if v, ok := c.scan.lookupAttr("data-widget"); ok && isWidget(v) {
 		c.ownWidget(v)
@@ -209,7 +210,7 @@ func isLanguage(s string) bool {
 	return len(s) < 36
 }
 
-// appendEscaped writes an attribute's value.
+// appendEscaped writes an attribute's value, escaped.
 func appendEscaped(dst []byte, s string) []byte {
 	for i := range len(s) {
 		switch c := s[i]; c {
@@ -228,8 +229,8 @@ func appendEscaped(dst []byte, s string) []byte {
 	return dst
 }
 
-// appendText writes text whose references are not decoded yet: decoded, and
-// with the characters of markup escaped again.
+// appendText writes text with undecoded references: it decodes them and escapes the
+// characters of markup again.
 func appendText(dst []byte, s string) []byte {
 	if strings.IndexByte(s, '&') < 0 && strings.IndexByte(s, '>') < 0 && strings.IndexByte(s, '<') < 0 {
 		return append(dst, s...)
@@ -254,7 +255,7 @@ func appendText(dst []byte, s string) []byte {
 	return append(dst, s[from:]...)
 }
 
-// appendReference writes what a reference stands for and returns its length.
+// appendReference decodes a reference and returns its length.
 func appendReference(dst []byte, s string) ([]byte, int) {
 	r, second, n := charref.Decode(s, false)
 	if n == 0 {

@@ -1,24 +1,23 @@
-// Package markup turns HTML from strangers into HTML that can be shown: a short
-// allow-list of elements and attributes, always balanced, addresses absolute,
-// nothing active. It promises that cleaning twice changes nothing, takes time
-// in proportion to its input and never builds a tree.
+// Package markup sanitizes HTML: a short allow-list of elements and attributes, balanced
+// tags, absolute addresses, nothing active. Cleaning is idempotent, takes linear time
+// and builds no tree.
 //
-// It has its own scanner after the HTML standard rather than the Tokenizer of
-// x/net/html, which copies its input, keeps every one of a million attributes
-// and cannot be used twice; x/net/html judges the result in the tests.
+// It has its own scanner after the HTML standard instead of the Tokenizer of
+// x/net/html, which copies its input, keeps every one of a million attributes and cannot
+// be reused; the tests check the output with x/net/html.
 package markup
 
 import (
 	"github.com/courant-platform/courant/internal/kit/link"
 )
 
-// maxDepth bounds the nesting of the output; deeper tags are dropped.
+// maxDepth is the limit of nesting in the output; deeper tags are dropped.
 const maxDepth = 256
 
-// Image is a picture on its way into the output. Srcset, Sizes and Loading are
+// Image is a picture before it is written. Srcset, Sizes and Loading are
 // empty unless the callback sets them.
 type Image struct {
-	URL    string // absolute, the best of those offered
+	URL    string // absolute, the best version
 	Alt    string
 	Title  string
 	Width  int // as the markup says, 0 if it does not
@@ -26,10 +25,10 @@ type Image struct {
 
 	Srcset, Sizes, Loading string
 
-	mute bool // its alternative is said to be no text
+	mute bool // it has an empty alt
 }
 
-// Video is a video or sound file on its way into the output.
+// Video is a video or audio file before it is written.
 type Video struct {
 	URL    string // absolute
 	Poster string // absolute, or ""
@@ -38,22 +37,21 @@ type Video struct {
 	Audio  bool
 }
 
-// Found tells what the markup refers to, in order of appearance, as it was
-// before the callbacks. Frames are addresses of embedded pages.
+// Found lists what the markup refers to, in order of appearance and before the
+// callbacks change it. Frames are addresses of embedded pages.
 type Found struct {
 	Images []Image
 	Videos []Video
 	Frames []string
 }
 
-// Cleaner holds the rules for one kind of document. The zero Cleaner keeps
-// absolute addresses only. A Cleaner keeps its working space: it must not be
-// used by two goroutines at once.
+// Cleaner holds the rules for one kind of document. The zero Cleaner keeps only absolute
+// addresses. A Cleaner reuses its buffers: it must not be used concurrently.
 type Cleaner struct {
 	Base  string                   // what addresses are relative to
-	Image func(*Image) bool        // may rewrite a picture; false drops it
-	Video func(*Video) bool        // the same for videos and sounds
-	Link  func(href string) string // may rewrite a link; "" leaves its text only
+	Image func(*Image) bool        // may change a picture; false drops it
+	Video func(*Video) bool        // the same for video and audio
+	Link  func(href string) string // may change a link; "" keeps only its text
 
 	scan    scanner
 	base    link.Base
@@ -65,12 +63,12 @@ type Cleaner struct {
 	buffer  []byte
 }
 
-// opened is an element that is open in the input; a ghost is not in the output.
+// opened is an element that is open in the input; a ghost has no tag in the output.
 type opened struct {
 	name  string
-	ends  string // the input's name of it, if that is another one
-	named bool   // its header is to become its title
-	strip bool   // its pictures are figures
+	ends  string // its name in the input, if that differs
+	named bool   // its header becomes its title
+	strip bool   // its pictures become figures
 	ghost bool
 	block bool
 }
@@ -104,7 +102,7 @@ func (c *Cleaner) Append(dst []byte, html string) ([]byte, Found) {
 	return dst, c.found
 }
 
-// start decides what becomes of a start tag.
+// start handles a start tag.
 func (c *Cleaner) start(el element) {
 	switch {
 	case el.turbo && (len(c.scan.atts) > 0 || c.scan.name == "menu" || c.scan.name == "header") && c.turbo(c.scan.name):
@@ -122,7 +120,7 @@ func (c *Cleaner) start(el element) {
 	}
 }
 
-// emit writes a start tag and remembers it.
+// emit writes a start tag and pushes it on open.
 func (c *Cleaner) emit(el element) {
 	if !el.void && len(c.open) >= maxDepth {
 		return
@@ -132,7 +130,7 @@ func (c *Cleaner) emit(el element) {
 	bare := len(c.dst)
 	keep := c.attributes(el.out)
 	if el.out == "span" && len(c.dst) == bare {
-		keep = false // says nothing
+		keep = false // has no effect
 	}
 	if keep {
 		c.dst = append(c.dst, '>')
@@ -144,7 +142,7 @@ func (c *Cleaner) emit(el element) {
 	}
 }
 
-// end closes what an end tag closes; one that closes nothing is dropped.
+// end handles an end tag; one without an open element is dropped.
 func (c *Cleaner) end(el element) {
 	switch {
 	case c.scan.name == "br":
@@ -160,7 +158,7 @@ func (c *Cleaner) end(el element) {
 	}
 }
 
-// endAs closes the nearest widget that an end tag of another name closes.
+// endAs closes the nearest widget whose end tag has another name in the input.
 func (c *Cleaner) endAs(name string) bool {
 	for i := len(c.open) - 1; i >= 0 && !isCell(c.open[i].name); i-- {
 		switch {
@@ -174,8 +172,8 @@ func (c *Cleaner) endAs(name string) bool {
 	return false
 }
 
-// find returns the place of the open element that an end tag closes, or -1.
-// Tags inside a cell do not close what is outside of it.
+// find returns the index of the open element that an end tag closes, or -1. Tags inside
+// a cell do not close elements outside it.
 func (c *Cleaner) find(el element) int {
 	for i := len(c.open) - 1; i >= 0; i-- {
 		name := c.open[i].name

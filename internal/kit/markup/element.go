@@ -1,22 +1,22 @@
 package markup
 
-// element says what becomes of an HTML element. The zero element is unknown:
-// its tags are dropped and its contents stay.
+// element is the rule for an HTML element. The zero element is unknown: its tags are
+// dropped and its contents stay.
 type element struct {
-	out     string // the name in the output, "" for none
-	known   bool   // HTML has it
+	out     string // the name in the output, "" to drop the tags
+	known   bool   // it is an element of HTML
 	void    bool   // it has no contents
-	block   bool   // it begins a paragraph of its own
-	drop    bool   // it goes with its contents
-	raw     bool   // its contents are no markup
+	block   bool   // it is a block
+	drop    bool   // it is dropped with its contents
+	raw     bool   // its contents are not markup
 	foreign bool   // svg, math
 	table   bool   // it is only allowed inside a table
-	special bool   // it has a rule of its own
-	turbo   bool   // Turbo pages may mean something else by it
+	special bool   // Cleaner.special handles it
+	turbo   bool   // it may have another meaning in Turbo pages
 }
 
-// lookup returns the rule of an element. What is not listed here never reaches
-// the output.
+// lookup returns the rule for an element. Elements not listed here never reach the
+// output.
 func lookup(name string) element {
 	switch name {
 	case "b", "strong", "i", "em", "u", "s", "del", "ins", "sub", "sup", "small", "mark", "code", "kbd", "samp",
@@ -49,7 +49,7 @@ func lookup(name string) element {
 	return renamed(name)
 }
 
-// renamed holds the elements that become others.
+// renamed holds the elements that are replaced by others.
 func renamed(name string) element {
 	switch name {
 	case "header":
@@ -73,7 +73,7 @@ func renamed(name string) element {
 	return removed(name)
 }
 
-// removed holds the elements that go, alone or with their contents.
+// removed holds the elements that are dropped, with or without their contents.
 func removed(name string) element {
 	switch name {
 	case "script", "style", "textarea", "title", "xmp", "noscript", "noembed", "noframes", "plaintext":
@@ -94,5 +94,6 @@ func removed(name string) element {
 	return element{}
 }
 
-// isCell says whether an element bounds what goes on inside a table's cell.
+// isCell reports whether an element is a cell or caption of a table, which isolates its
+// contents.
 func isCell(name string) bool { return name == "td" || name == "th" || name == "caption" }

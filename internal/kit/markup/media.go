@@ -13,10 +13,10 @@ type picture struct {
 	done  bool // its image is written
 	url   string
 	score float64
-	wide  bool // named its width, and is not for small screens
+	wide  bool // it states its width and is not for small screens
 }
 
-// special handles pictures, videos, sounds and frames.
+// special handles pictures, video, audio and frames.
 func (c *Cleaner) special(name string) {
 	switch name {
 	case "img", "image":
@@ -50,7 +50,7 @@ func (c *Cleaner) image() {
 	c.putFigure(im)
 }
 
-// putFigure writes a picture, as a figure where it stands alone in a strip.
+// putFigure writes a picture, as a figure if it is a direct child of a strip.
 func (c *Cleaner) putFigure(im Image) {
 	n, mark := len(c.open), len(c.dst)
 	if n == 0 || !c.open[n-1].strip || n >= maxDepth {
@@ -66,7 +66,7 @@ func (c *Cleaner) putFigure(im Image) {
 	c.dst = append(c.dst, "</figure>"...)
 }
 
-// limited returns text of ordinary length.
+// limited returns text of at most maxValue bytes, "" if it is longer.
 func limited(s string) string {
 	if s = strings.TrimSpace(s); len(s) > maxValue {
 		return ""
@@ -74,7 +74,7 @@ func limited(s string) string {
 	return s
 }
 
-// putImage reports a picture, lets the callback have it and writes it.
+// putImage records a picture, calls the callback and writes the picture.
 func (c *Cleaner) putImage(im Image) {
 	c.found.Images = append(c.found.Images, im)
 	if c.Image != nil && !c.Image(&im) {
@@ -106,9 +106,9 @@ func (c *Cleaner) optionalSize(name string, n int) {
 	}
 }
 
-// bestSource returns the address of the best version of the current image: the
-// widest of its srcset, else what the lazy attributes say, else its src; a
-// picture's source wins if it alone names its width.
+// bestSource returns the address of the best version of the current image: the widest of
+// its srcset, else that of the attributes for lazy loading, else its src. A source of the
+// enclosing picture wins if only it states its width.
 func (c *Cleaner) bestSource() string {
 	s := &c.scan
 	for _, name := range [...]string{"srcset", "data-srcset", "data-lazy-srcset"} {
@@ -133,7 +133,7 @@ func (c *Cleaner) bestSource() string {
 	return c.picture.url
 }
 
-// pictureSource remembers a source of an open picture if it is the best yet.
+// pictureSource keeps a source of an open picture if it is the best so far.
 func (c *Cleaner) pictureSource() {
 	if !c.picture.open {
 		return
@@ -150,14 +150,14 @@ func (c *Cleaner) pictureSource() {
 	}
 	small := strings.Contains(s.attr("media"), "max-width")
 	if strings.Contains(s.attr("type"), "avif") || small {
-		score /= 1000 // not every reader has it
+		score /= 1000 // not all browsers support it
 	}
 	if score > c.picture.score {
 		c.picture.url, c.picture.score, c.picture.wide = url, score, score >= 640 && !small
 	}
 }
 
-// endPicture writes a picture that had no image of its own.
+// endPicture writes a picture without an img element.
 func (c *Cleaner) endPicture() {
 	if c.picture.open && !c.picture.done && c.picture.url != "" {
 		c.putFigure(Image{URL: c.picture.url})
@@ -165,7 +165,7 @@ func (c *Cleaner) endPicture() {
 	c.picture = picture{}
 }
 
-// video reads a video or sound up to its end tag and writes it without sources,
+// video reads a video or audio element up to its end tag and writes it without sources,
 // autoplay or fallback.
 func (c *Cleaner) video(name string) {
 	s := &c.scan
@@ -203,7 +203,7 @@ func (c *Cleaner) firstAddress(names ...string) string {
 	return ""
 }
 
-// putVideo writes a video that waits to be asked for.
+// putVideo writes a video that is not preloaded.
 func (c *Cleaner) putVideo(name string, v Video) {
 	c.dst = append(append(c.dst, '<'), name...)
 	c.put("src", v.URL)
@@ -245,7 +245,7 @@ func (c *Cleaner) frame() {
 	c.dst = append(appendEscapedText(c.dst, text), "</div>"...)
 }
 
-// appendEscapedText writes text that is decoded already.
+// appendEscapedText writes decoded text, escaped.
 func appendEscapedText(dst []byte, s string) []byte {
 	for _, r := range s {
 		switch r {
@@ -278,16 +278,16 @@ func size(s string) int {
 	return n
 }
 
-// maxSize is wider than any picture.
+// maxSize is the limit of a width or height in pixels.
 const maxSize = 1 << 16
 
-// tiny says whether a width or height is that of a tracking pixel.
+// tiny reports whether a width or height is that of a tracking pixel.
 func tiny(s string) bool {
 	s = strings.TrimSuffix(strings.TrimSpace(s), "px")
 	return s == "0" || s == "1"
 }
 
-// hidden says whether an inline style hides a picture or makes it a dot.
+// hidden reports whether an inline style hides a picture or shrinks it to a dot.
 func hidden(style string) bool {
 	if style == "" {
 		return false

@@ -1,7 +1,7 @@
 package markup
 
-// closeBefore closes what cannot contain the element that begins, as HTML's own
-// rules do: paragraphs end at blocks, list items at list items, links at links.
+// closeBefore closes elements that cannot contain the new element, as HTML does:
+// paragraphs end at blocks, list items at list items, links at links.
 func (c *Cleaner) closeBefore(el element) {
 	switch el.out {
 	case "a":
@@ -20,8 +20,8 @@ func (c *Cleaner) closeBefore(el element) {
 	}
 }
 
-// closeOpen closes the nearest open element of a name inside the same cell,
-// with paragraph only if no other block lies between.
+// closeOpen closes the nearest open element with a name inside the same cell; if
+// paragraph is set, only if no other block lies between.
 func (c *Cleaner) closeOpen(name string, paragraph bool) {
 	for i := len(c.open) - 1; i >= 0; i-- {
 		o := &c.open[i]
@@ -63,7 +63,7 @@ func (c *Cleaner) closeHeading() {
 	}
 }
 
-// closeTable ends a table in which another one begins outside of any cell.
+// closeTable ends a table in which another one begins outside any cell.
 func (c *Cleaner) closeTable() {
 	for i := len(c.open) - 1; i >= 0; i-- {
 		switch name := c.open[i].name; {
@@ -76,8 +76,8 @@ func (c *Cleaner) closeTable() {
 	}
 }
 
-// makeRoom closes what must end before a part of a table begins, and says
-// whether there is a table at all.
+// makeRoom closes elements that must end before a part of a table begins, and reports
+// whether there is a table.
 func (c *Cleaner) makeRoom(name string) bool {
 	table := len(c.open) - 1
 	for table >= 0 && c.open[table].name != "table" {
@@ -94,7 +94,7 @@ func (c *Cleaner) makeRoom(name string) bool {
 	return true
 }
 
-// holds says whether one part of a table may contain another.
+// holds reports whether one part of a table may contain another.
 func holds(outer, inner string) bool {
 	switch outer {
 	case "thead", "tbody", "tfoot":

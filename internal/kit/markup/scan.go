@@ -6,7 +6,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/charref"
 )
 
-// maxAttrs is how many attributes of an element are looked at.
+// maxAttrs is the limit of attributes of an element; others are ignored.
 const maxAttrs = 256
 
 type tokenKind uint8
@@ -18,13 +18,12 @@ const (
 	endToken
 )
 
-// attr is an attribute as it is written: the name in any case, the value with
-// its references.
+// attr is a raw attribute: the name in any case, the value with its references.
 type attr struct{ name, value string }
 
 // scanner splits HTML into texts and tags as the HTML standard does, without
-// copying and in linear time. Comments, declarations and the contents of
-// raw-text elements never come out.
+// copying and in linear time. It skips comments, declarations and
+// the contents of raw-text elements.
 type scanner struct {
 	src  string
 	pos  int
@@ -33,8 +32,8 @@ type scanner struct {
 	el   element
 	atts []attr
 
-	lastEnd map[string]int // places of the last end tags that were looked for
-	noEnd   bool           // no more '>' in the source
+	lastEnd map[string]int // cached offsets of the last end tag with a name, or -1
+	noEnd   bool           // there is no more '>' in the source
 }
 
 // next moves to the next token.
@@ -56,8 +55,8 @@ func (s *scanner) next() tokenKind {
 	return endOfInput
 }
 
-// isComment says whether a comment, a declaration or an instruction begins; one
-// that never ends is text, and so is "<!" before anything that begins none.
+// isComment reports whether a comment, a declaration or an instruction begins. One
+// without an end is text, and so is any other "<!".
 func (s *scanner) isComment(rest string) bool {
 	if len(rest) < 2 || rest[0] != '<' || strings.IndexByte("!?/", rest[1]) < 0 || s.noEnd {
 		return false
@@ -75,7 +74,7 @@ func isTagStart(s string) bool { return len(s) > 1 && s[0] == '<' && isLetter(s[
 
 func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
 
-// run takes text up to the next tag; a '<' that begins none is text.
+// run reads text up to the next tag; a '<' that does not begin a tag is text.
 func (s *scanner) run(rest string) tokenKind {
 	end := 0
 	for {
@@ -94,7 +93,7 @@ func (s *scanner) run(rest string) tokenKind {
 	return textToken
 }
 
-// cdata takes a CDATA section, which HTML does not have, as text.
+// cdata reads a CDATA section, which HTML does not have, as text.
 func (s *scanner) cdata() tokenKind {
 	s.pos += len("<![CDATA[")
 	rest := s.src[s.pos:]
@@ -120,7 +119,7 @@ func (s *scanner) comment(rest string) {
 	s.pos += i + 1
 }
 
-// commentEnd returns the place of the '>' of "-->" or "--!>", or -1.
+// commentEnd returns the offset of the '>' of "-->" or "--!>", or -1.
 func commentEnd(rest string) int {
 	for from := 4; ; {
 		i := strings.Index(rest[from:], "--")
@@ -139,8 +138,8 @@ func commentEnd(rest string) int {
 	}
 }
 
-// tag reads a tag whose name begins at offset off. A tag that the input cuts
-// off is dropped, as browsers do.
+// tag reads a tag whose name begins at offset off. An incomplete tag at the end of the
+// input is dropped, as in browsers.
 func (s *scanner) tag(off int, kind tokenKind) tokenKind {
 	i := s.pos + off
 	start := i
@@ -169,8 +168,8 @@ func lower(s string) string {
 	return s
 }
 
-// attributes reads up to the end of the tag and returns the place after it, or
-// -1 if the input ends before.
+// attributes reads up to the end of the tag and returns the offset after it, or -1 if
+// the input ends first.
 func (s *scanner) attributes(i int) int {
 	src := s.src
 	s.atts = s.atts[:0]
@@ -213,7 +212,7 @@ func (s *scanner) attribute(i int) int {
 	return i
 }
 
-// value reads an attribute's value and returns the place after it, or -1.
+// value reads an attribute's value and returns the offset after it, or -1.
 func value(src string, i int) (string, int) {
 	for i < len(src) && isBlank(src[i]) {
 		i++
@@ -235,7 +234,7 @@ func value(src string, i int) (string, int) {
 	return src[start:i], i
 }
 
-// attr returns the decoded value of an attribute; the first of a name counts.
+// attr returns the decoded value of the first attribute with a name, or "".
 func (s *scanner) attr(name string) string {
 	v, _ := s.lookupAttr(name)
 	return v
@@ -281,7 +280,7 @@ func (s *scanner) skipRaw() {
 }
 
 // skip skips everything up to the end tag of the element that has just begun.
-// Blocks end svg and math, as the standard says.
+// Blocks end svg and math, as in the standard.
 func (s *scanner) skip() {
 	name, foreign := s.name, s.el.foreign
 	for depth := 1; depth > 0; {

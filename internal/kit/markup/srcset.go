@@ -11,8 +11,8 @@ type candidate struct {
 	score float64
 }
 
-// best returns the best address of a srcset, with its width in pixels or what
-// stands for it; "" if there is none.
+// best returns the best address of a srcset with its score: its width in pixels, or a
+// substitute for it; "" if there is none.
 func best(srcset string) (string, float64) {
 	var top candidate
 	for n := 0; srcset != "" && n < maxAttrs; n++ {
@@ -25,8 +25,8 @@ func best(srcset string) (string, float64) {
 	return top.url, top.score
 }
 
-// nextCandidate reads one entry as the HTML standard says: commas belong to an
-// address unless they end it, and to a descriptor inside parentheses.
+// nextCandidate reads one entry as in the HTML standard: a comma is part of an address
+// unless it ends it, and part of a descriptor inside parentheses.
 func nextCandidate(s string) (candidate, string) {
 	i := 0
 	for i < len(s) && (isBlank(s[i]) || s[i] == ',') {
@@ -56,7 +56,7 @@ func nextCandidate(s string) (candidate, string) {
 	return c, s[end:]
 }
 
-// descriptor gives "640w" 640 and "2x" 2: one srcset never mixes them.
+// descriptor returns 640 for "640w" and 2 for "2x"; a srcset never mixes them.
 func descriptor(s string) float64 {
 	for field := range strings.FieldsSeq(s) {
 		unit := field[len(field)-1]

@@ -10,10 +10,9 @@ import (
 	"github.com/courant-platform/courant/internal/kit/charref"
 )
 
-// Text returns what a reader sees of html, in document order: paragraphs are
-// separated by one blank line, list items, table rows and line breaks by a line
-// feed, cells by a tab. References are decoded and blanks collapsed. Frames
-// give no text.
+// Text returns the visible text of html in document order: paragraphs are separated by
+// one blank line, list items, table rows and line breaks by a line feed, cells by a tab.
+// References are decoded and white space is collapsed. Frames give no text.
 func Text(html string) string {
 	t := writer{scan: scanner{src: legalText(html)}}
 	t.out = make([]byte, 0, len(html))
@@ -30,7 +29,7 @@ func Text(html string) string {
 	return string(t.out)
 }
 
-// The gaps between two pieces of text, the wider one wins.
+// The gaps between two pieces of text; the wider one wins.
 const (
 	noGap = iota
 	blankGap
@@ -48,15 +47,15 @@ type writer struct {
 	decoded []byte
 }
 
-// widget leaves out what is no text, and says whether it did; the title of a
-// widget is a paragraph.
+// widget handles the tag of a widget and reports whether it did. Controls give no text;
+// the title of a widget is a paragraph.
 func (t *writer) widget(kind string) bool {
 	switch kind {
 	case "frame", "ad", "share", "callback", "feedback", "form", "search":
 		t.scan.skip()
 		return true
 	case "comments":
-		if t.widen(paragraphGap); t.scan.isNext("<a ") { // to all of them
+		if t.widen(paragraphGap); t.scan.isNext("<a ") { // the link to all comments
 			t.scan.next()
 			t.scan.skip()
 		}
@@ -104,7 +103,7 @@ func gapOf(name string) int {
 	return paragraphGap
 }
 
-// text writes words with single blanks between them, or as they are inside of pre.
+// text writes words separated by single spaces; inside pre it writes text unchanged.
 func (t *writer) text(s string) {
 	if strings.IndexByte(s, '&') >= 0 {
 		t.decoded = charref.Append(t.decoded[:0], s, false)
@@ -133,7 +132,7 @@ func (t *writer) text(s string) {
 	}
 }
 
-// flushGap writes the gap before the next piece; there is none at the beginning.
+// flushGap writes the gap before the next piece, except at the beginning.
 func (t *writer) flushGap() {
 	if len(t.out) > 0 {
 		t.out = append(t.out, [...]string{"", " ", "\t", "\n", "\n\n"}[t.gap]...)
@@ -141,9 +140,9 @@ func (t *writer) flushGap() {
 	t.gap = noGap
 }
 
-// Plain returns a title as plain text: the tags of HTML are dropped, references
-// decoded, blanks collapsed, the letters composed (NFC). A '<' that begins no
-// tag of HTML stays.
+// Plain returns a title as plain text: tags of HTML are dropped, references decoded,
+// white space collapsed, characters composed (NFC). A '<' that does not begin a tag of
+// HTML stays.
 func Plain(s string) string {
 	if strings.IndexByte(s, '<') >= 0 {
 		s = stripTags(s)
@@ -151,7 +150,7 @@ func Plain(s string) string {
 	return Line(charref.String(s, false))
 }
 
-// Line returns text on one line: blanks collapsed, controls dropped, NFC.
+// Line returns text on one line: white space collapsed, controls dropped, NFC.
 func Line(s string) string {
 	if isLine(s) {
 		return s
@@ -160,7 +159,7 @@ func Line(s string) string {
 	return norm.NFC.String(strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " "))
 }
 
-// isLine says quickly that text is one line of ASCII without double blanks.
+// isLine is a fast check for one line of ASCII without double spaces.
 func isLine(s string) bool {
 	last := byte(' ')
 	for i := range len(s) {
@@ -173,7 +172,7 @@ func isLine(s string) bool {
 	return s == "" || last != ' '
 }
 
-// stripTags removes tags, comments and the contents of what is never text.
+// stripTags removes tags, comments and the contents of elements that are not text.
 func stripTags(s string) string {
 	sc := scanner{src: s}
 	out := make([]byte, 0, len(s))
@@ -183,7 +182,7 @@ func stripTags(s string) string {
 		case kind == textToken:
 			out = append(out, sc.text...)
 		case kind == endOfInput && isTagStart(s[at:]), kind != endOfInput && !sc.el.known:
-			out = append(out, s[at:sc.pos]...) // no tag of HTML, or one without an end
+			out = append(out, s[at:sc.pos]...) // not a tag of HTML, or one without an end
 		case kind == startToken && sc.el.drop && !sc.el.raw:
 			sc.skip()
 		case sc.el.block || sc.name == "br":
@@ -193,8 +192,8 @@ func stripTags(s string) string {
 	return string(out)
 }
 
-// legalText returns text without what no document may hold: invalid UTF-8,
-// controls, the noncharacters; line ends are line feeds.
+// legalText removes invalid UTF-8, controls and noncharacters, and converts line ends
+// to line feeds.
 func legalText(s string) string {
 	if utf8.ValidString(s) && !hasControl(s) {
 		return s
@@ -215,8 +214,8 @@ func legalText(s string) string {
 	return string(b)
 }
 
-// hasControl says whether legalText has anything to drop. It looks at eight
-// bytes at a time, and closer where one may be a control or the lead byte 0xEF.
+// hasControl reports whether legalText has anything to remove. It tests eight bytes at a
+// time, then each byte if one may be a control or the lead byte 0xEF.
 func hasControl(s string) bool {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
@@ -229,7 +228,7 @@ func hasControl(s string) bool {
 	return controlIn(s, i, len(s))
 }
 
-// suspicious says whether one of eight bytes is below ' ', or 0x7F, or 0xEF.
+// suspicious reports whether one of eight bytes is below ' ', or 0x7F, or 0xEF.
 func suspicious(w uint64) bool {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	del, lead := w^(0x7f*ones), w^(0xef*ones)

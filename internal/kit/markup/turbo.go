@@ -2,9 +2,9 @@ package markup
 
 import "strings"
 
-// turbo handles the markup of Turbo pages where it differs from HTML: the current
-// start tag, and its contents where they are the widget's own. It says whether
-// it did; the element then is open, or has been read to its end.
+// turbo handles a start tag that has a special meaning in Turbo pages, and the contents
+// of the element if they belong to the widget. It reports whether it did; then the
+// element is open or has been read to its end.
 func (c *Cleaner) turbo(name string) bool {
 	s := &c.scan
 	switch name {
@@ -50,7 +50,7 @@ func (c *Cleaner) turbo(name string) bool {
 	return false
 }
 
-// closes says whether an end tag of a name follows.
+// closes reports whether an end tag with a name follows.
 func (s *scanner) closes(name string) bool {
 	if s.lastEnd == nil {
 		s.lastEnd = map[string]int{}
@@ -63,14 +63,14 @@ func (s *scanner) closes(name string) bool {
 	return at >= s.pos
 }
 
-// shut says whether the current start tag closes its element at once, as XML has
-// it: an unquoted value may end with a slash too.
+// shut reports whether the current start tag is self-closing as in XML; a slash at the
+// end of an unquoted value does not count.
 func (s *scanner) shut() bool {
 	tag := s.src[:s.pos]
 	return strings.HasSuffix(tag, "\"/>") || strings.HasSuffix(tag, "'/>") || strings.HasSuffix(tag, " />")
 }
 
-// ends says whether the current element has an end that can be found.
+// ends reports whether the current element is self-closing or an end tag follows.
 func (s *scanner) ends(name string) bool { return s.shut() || s.closes(name) }
 
 // leave skips the contents of the current widget.
@@ -80,12 +80,12 @@ func (s *scanner) leave() {
 	}
 }
 
-// isNext says whether the input goes on with a prefix after blanks.
+// isNext reports whether the input continues with a prefix after white space.
 func (s *scanner) isNext(prefix string) bool {
 	return strings.HasPrefix(strings.TrimLeft(s.src[s.pos:min(len(s.src), s.pos+64)], " \t\r\n"), prefix)
 }
 
-// openAs opens a widget in place of an element, whose end tag closes it.
+// openAs opens a widget instead of an element; the end tag of the element closes it.
 func (c *Cleaner) openAs(name, kind string, values ...string) bool {
 	if c.openDiv(kind, values...) && name != "div" {
 		c.open[len(c.open)-1].ends = name
@@ -93,8 +93,8 @@ func (c *Cleaner) openAs(name, kind string, values ...string) bool {
 	return true
 }
 
-// header is the title of a strip of pictures: its own attribute, else the text of
-// the header among its figures, which then is written nowhere else.
+// header returns the title of a strip of pictures: its attribute, or else the text of the
+// header among its figures (named is true then, and isTitle drops that header).
 func (c *Cleaner) header() (title string, named bool) {
 	s := &c.scan
 	if title = s.attr("data-title"); title != "" || len(c.open) >= maxDepth {
@@ -116,7 +116,7 @@ func (c *Cleaner) header() (title string, named bool) {
 	return Plain(title), true
 }
 
-// The header of a strip is looked for near its beginning, and is short.
+// The limits in bytes for finding the header of a strip.
 const (
 	headerWindow = 8 << 10
 	maxHeader    = 1 << 10
@@ -130,8 +130,8 @@ func (c *Cleaner) openStrip(named bool, kind string, values ...string) bool {
 	return true
 }
 
-// isTitle says whether the header that begins has become the title of its strip;
-// a second one has not.
+// isTitle reports whether the current header has become the title of its strip; only the
+// first header has.
 func (c *Cleaner) isTitle() bool {
 	for i := len(c.open) - 1; i >= max(0, len(c.open)-2); i-- {
 		if c.open[i].named {
@@ -142,8 +142,7 @@ func (c *Cleaner) isTitle() bool {
 	return false
 }
 
-// turboBlock handles a div with data-block. What is not known is left to the
-// rules of HTML.
+// turboBlock handles a div with data-block and reports whether the block is known.
 func (c *Cleaner) turboBlock(block string) bool {
 	shut, room := c.scan.shut(), len(c.open) < maxDepth
 	if !c.turboBox(block) {
@@ -193,7 +192,7 @@ func (c *Cleaner) turboBox(block string) bool {
 	return false
 }
 
-// turboLeaf handles the blocks that say all in their attributes.
+// turboLeaf handles the blocks that are described by their attributes.
 func (c *Cleaner) turboLeaf(block string) bool {
 	s := &c.scan
 	if !s.ends("div") {
@@ -203,7 +202,7 @@ func (c *Cleaner) turboLeaf(block string) bool {
 	case "snippet":
 		title, picture, url := s.attr("data-title"), s.attr("data-img"), s.attr("data-url")
 		if title == "" && picture == "" && !s.shut() {
-			return c.openAs("div", block) // has contents instead
+			return c.openAs("div", block) // it has contents instead of attributes
 		}
 		s.leave()
 		if c.openDiv(block) {
@@ -255,8 +254,8 @@ func (c *Cleaner) turboLeaf(block string) bool {
 	return true
 }
 
-// turboRating writes the rating that schema.org's meta elements give. One that has
-// words of its own stays as it is.
+// turboRating writes a rating given by meta elements of schema.org. A rating with visible
+// text stays unchanged.
 func (c *Cleaner) turboRating(name string) bool {
 	s := &c.scan
 	part := s.src[s.pos:min(len(s.src), s.pos+maxHeader)]
@@ -278,7 +277,7 @@ func (c *Cleaner) turboRating(name string) bool {
 	return true
 }
 
-// ratingIn returns what meta elements say, unless there is text between them.
+// ratingIn returns the values of the meta elements, unless there is text between them.
 func ratingIn(part string) (value, best string) {
 	s := scanner{src: part}
 	for kind := s.next(); kind != endOfInput; kind = s.next() {
@@ -298,7 +297,7 @@ func ratingIn(part string) (value, best string) {
 	return value, best
 }
 
-// within reads the current element to its end and calls f at every start tag.
+// within reads the current element to its end and calls f for every start tag.
 func (c *Cleaner) within(name string, f func()) {
 	s := &c.scan
 	if s.shut() {

@@ -2,8 +2,8 @@ package markup
 
 import "strings"
 
-// turboButton writes a button as a link; one that leads nowhere, or is disabled,
-// is text.
+// turboButton writes a button as a link, or as text if it is disabled or has no valid
+// address.
 func (c *Cleaner) turboButton(name, to string) bool {
 	s := &c.scan
 	tint, background, primary := s.attr("data-color"), s.attr("data-background-color"), s.attr("data-primary")
@@ -40,7 +40,7 @@ func (c *Cleaner) turboButton(name, to string) bool {
 	return true
 }
 
-// turboFeedback writes the ways to reach somebody as links.
+// turboFeedback writes the contacts of a feedback widget as links.
 func (c *Cleaner) turboFeedback() {
 	if !c.openDiv("feedback", c.scan.attr("data-title")) {
 		c.scan.skip()
@@ -59,7 +59,7 @@ func (c *Cleaner) turboFeedback() {
 	c.closeDiv()
 }
 
-// contact writes one way to reach somebody.
+// contact writes one contact as a link.
 func (c *Cleaner) contact(kind, to string) {
 	url := c.address(to)
 	switch {
@@ -83,8 +83,8 @@ func (c *Cleaner) contact(kind, to string) {
 	c.dst = append(append(append(c.dst, '>'), kind...), "</a>"...)
 }
 
-// turboForm tells the three kinds of Turbo's forms from others, whose contents
-// stay.
+// turboForm handles the three kinds of Turbo's forms and reports whether it did; the
+// contents of other forms stay.
 func (c *Cleaner) turboForm() bool {
 	s := &c.scan
 	switch strings.ToLower(s.attr("data-type")) {
@@ -112,7 +112,7 @@ func (c *Cleaner) turboForm() bool {
 	return false
 }
 
-// dynamicForm writes the fields of a form that is described by spans.
+// dynamicForm writes the fields of a form, which spans describe.
 func (c *Cleaner) dynamicForm() {
 	if !c.openDiv("form", c.scan.attr("end_point")) {
 		c.scan.skip()
@@ -146,7 +146,7 @@ func (c *Cleaner) dynamicForm() {
 	c.closeDiv()
 }
 
-// field opens one that a reader fills in. A checkbox has its label as content.
+// field opens a field of a form. The label of a checkbox is its content.
 func (c *Cleaner) field(kind, label string) bool {
 	s := &c.scan
 	hint := s.attr("placeholder")
@@ -162,7 +162,7 @@ func (c *Cleaner) field(kind, label string) bool {
 	return c.openDiv("field", kind, s.attr("name"), label, s.attr("required"), hint)
 }
 
-// option writes what a reader may choose.
+// option writes an option of a select or radio field.
 func (c *Cleaner) option(label string) {
 	s := &c.scan
 	if label == "" {
@@ -178,7 +178,7 @@ func (c *Cleaner) option(label string) {
 	c.whole("option", label, checked)
 }
 
-// isField names the inputs of a form.
+// isField reports whether a kind of input is a field.
 func isField(kind string) bool {
 	switch kind {
 	case "input", "textarea", "checkbox", "select", "radio", "email", "number", "tel", "date":

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Widgets are the controls of Turbo pages, as inert HTML: a div (a link for
-// buttons and contacts) with data-widget and a few checked data attributes. The
-// page shows them as controls; everyone else sees ordinary HTML.
+// Widgets are the controls of Turbo pages as inert HTML: a div (a link for buttons and
+// contacts) with data-widget and a few validated data attributes. Package light renders
+// them as controls; for all others they are ordinary HTML.
 
-// widgetAttrs names the data attributes that each widget may have, in the order
-// in which they are written.
+// widgetAttrs returns the data attributes that a widget may have, in the order of the
+// output.
 func widgetAttrs(kind string) []string {
 	switch kind {
 	case "gallery", "carousel", "feedback":
@@ -51,7 +51,7 @@ func widgetAttrs(kind string) []string {
 	return nil
 }
 
-// isWidget says whether a div may be marked as one.
+// isWidget reports whether a div may be a widget of a kind.
 func isWidget(kind string) bool {
 	switch kind {
 	case "gallery", "slider", "accordion", "item", "fold", "cards", "card", "carousel", "snippet", "feed", "feed-item",
@@ -62,7 +62,7 @@ func isWidget(kind string) bool {
 	return false
 }
 
-// data checks the value of a data attribute; "" leaves it out.
+// data validates the value of a data attribute; it returns "" to leave it out.
 func (c *Cleaner) data(name, value string) string {
 	value = strings.TrimSpace(value)
 	switch name {
@@ -112,7 +112,7 @@ func oneOf(value string, allowed ...string) string {
 	return ""
 }
 
-// color is a colour as #rgb, #rrggbb or a name.
+// color returns a colour written as #rgb, #rrggbb or a name, or "".
 func color(s string) string {
 	s = strings.ToLower(s)
 	if rest, ok := strings.CutPrefix(s, "#"); ok {
@@ -127,7 +127,7 @@ func color(s string) string {
 	return ""
 }
 
-// onlyLetters is s if it is one word of ASCII letters and dashes, else "".
+// onlyLetters returns s if it is one word of ASCII letters and dashes, else "".
 func onlyLetters(s string) string {
 	for i := range len(s) {
 		if !isLetter(s[i]) && s[i] != '-' {
@@ -140,14 +140,14 @@ func onlyLetters(s string) string {
 	return s
 }
 
-// action is where a search form leads; {text} stands for what is searched.
+// action returns the address of a search form; {text} is replaced by the query.
 func (c *Cleaner) action(value string) string {
 	const slot, safe = "{text}", "courant-slot-text"
 	url := c.address(strings.ReplaceAll(value, slot, safe))
 	return strings.ReplaceAll(url, safe, slot)
 }
 
-// ownWidget writes the mark and the data of a widget that is in our form already.
+// ownWidget writes the data of a widget that is already in our format.
 func (c *Cleaner) ownWidget(kind string) {
 	c.put("data-widget", kind)
 	for _, name := range widgetAttrs(kind) {
@@ -161,12 +161,11 @@ func (c *Cleaner) putData(name, value string) {
 	}
 }
 
-// openDiv opens the div of a widget; values are its data in the order of
-// widgetAttrs.
+// openDiv opens the div of a widget; values are its data in the order of widgetAttrs.
 func (c *Cleaner) openDiv(kind string, values ...string) bool {
 	switch kind {
 	case "snippet", "feed-item", "comments", "feedback":
-		c.closeOpen("a", false) // they hold links
+		c.closeOpen("a", false) // widgets contain links
 	}
 	c.closeOpen("p", true)
 	if len(c.open) >= maxDepth {
@@ -184,10 +183,10 @@ func (c *Cleaner) openDiv(kind string, values ...string) bool {
 	return true
 }
 
-// closeDiv closes what openDiv opened.
+// closeDiv closes the div of openDiv.
 func (c *Cleaner) closeDiv() { c.closeTo(len(c.open) - 1) }
 
-// whole writes a widget that has no contents but text.
+// whole writes a widget whose only content is text.
 func (c *Cleaner) whole(kind, text string, values ...string) {
 	if c.openDiv(kind, values...) {
 		c.dst = appendEscapedText(c.dst, text)
