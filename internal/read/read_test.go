@@ -19,7 +19,7 @@ func gz(text string) string {
 	return b.String()
 }
 
-func TestADocumentIsToldByItsBytes(t *testing.T) {
+func TestTheFormatIsDetectedFromTheBytes(t *testing.T) {
 	const offer = `<g:id>1</g:id><title>T</title><g:price>5 USD</g:price><g:condition>new</g:condition>`
 	for text, want := range map[string]string{
 		`<rss version="2.0"><channel><title>T</title><item><link>https://a.example/</link></item></channel></rss>`:                                                      "rss20",
@@ -43,7 +43,7 @@ func TestADocumentIsToldByItsBytes(t *testing.T) {
 	}
 }
 
-func TestWhatIsNothingSaysWhy(t *testing.T) {
+func TestUnreadableDocumentsSayWhy(t *testing.T) {
 	for text, want := range map[string]string{"": "empty", "hello": "not_a_feed", "<html><body>x</body></html>": "not_a_feed", "\x1f\x8b\x00": "malformed", gz(""): "empty"} {
 		_, err := read.Read(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, read.Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), want+":") {
@@ -60,7 +60,7 @@ func TestAnArchiveThatIsCutOffGivesWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestADamagedArchiveIsNoTruncatedDocument(t *testing.T) {
+func TestADamagedArchiveIsNotATruncatedDocument(t *testing.T) {
 	item := `<item><link>https://a.example/</link><title>T</title></item>`
 	for format, text := range map[string]string{
 		"rss20": `<rss version="2.0"><channel>` + item + `</channel></rss>`,
@@ -82,7 +82,7 @@ func TestADamagedArchiveIsNoTruncatedDocument(t *testing.T) {
 	}
 }
 
-func TestAFeedThatTheRobotWouldNotTakeIsTold(t *testing.T) {
+func TestAFeedOverTheRobotsLimitGivesAWarning(t *testing.T) {
 	text := `<rss version="2.0"><channel>` + strings.Repeat(" ", read.UsualFeed) + `<item><link>https://a.example/</link><title>T</title></item></channel></rss>`
 	r, err := read.Read(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, read.Options{})
 	if err != nil || len(r.Items) != 1 || len(r.Warnings) != 1 || r.Warnings[0].Code != "large-feed" || !r.WellFormed {

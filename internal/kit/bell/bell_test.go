@@ -15,7 +15,7 @@ func rang(c <-chan struct{}) bool {
 	}
 }
 
-func TestARingWakesAllWhoHearAndNobodyLater(t *testing.T) {
+func TestRingWakesAllCurrentWaiters(t *testing.T) {
 	var b bell.Bell
 	b.Ring()
 	one, two := b.Heard(), b.Heard()
@@ -28,7 +28,7 @@ func TestARingWakesAllWhoHearAndNobodyLater(t *testing.T) {
 	}
 }
 
-func TestAClosedBellRingsForEver(t *testing.T) {
+func TestAClosedBellWakesEveryWaiter(t *testing.T) {
 	var b bell.Bell
 	early := b.Heard()
 	b.Close()

@@ -22,7 +22,7 @@ func benchModel(b *testing.B) (*rand.Rand, *Model, *Scorer) {
 	return r, m, s
 }
 
-// noise fills blocks with bins, all in one piece as an index holds them.
+// noise fills blocks with random bins, consecutive in memory as in an index.
 func noise(r *rand.Rand, s *Scorer, blocks int) []Block {
 	row := len(s.stored) * BlockSize
 	all := make([]byte, blocks*row)
@@ -117,7 +117,7 @@ func BenchmarkQueryAllTrees(b *testing.B) {
 	})
 }
 
-// 12 trees on all, all trees on the best tenth.
+// 12 trees for all documents, all trees for the best tenth.
 func BenchmarkQueryCascade(b *testing.B) {
 	benchQuery(b, func(s *Scorer, blocks []Block) {
 		const first, kept = 12, benchDocs / 10
@@ -134,7 +134,7 @@ func BenchmarkQueryCascade(b *testing.B) {
 	})
 }
 
-// gather copies the best n documents into blocks of their own.
+// gather copies the best n documents into new blocks.
 func gather(s *Scorer, blocks []Block, scores []Scores, among []Mask, n int) []Block {
 	threshold := Threshold(scores, among, n)
 	row := len(s.stored) * BlockSize

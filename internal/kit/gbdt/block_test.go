@@ -28,7 +28,7 @@ func randomScores(r *rand.Rand, blocks int) ([]Scores, []Mask) {
 	return scores, among
 }
 
-// members are the scores of a set, in the order of documents.
+// members returns the scores of a set in the order of documents.
 func members(scores []Scores, among []Mask) []int32 {
 	var out []int32
 	for i := range scores {
@@ -46,7 +46,7 @@ func chosen[T any](row []T, docs Mask) (out []T) {
 	return out
 }
 
-func TestAThresholdKeepsAtLeastWhatWasAskedAndAPartMoreAtMost(t *testing.T) {
+func TestAThresholdKeepsAtLeastNAndAtMostOneBucketMore(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		scores, among := randomScores(r, 1+r.IntN(4))
@@ -72,13 +72,13 @@ func TestAThresholdKeepsAtLeastWhatWasAskedAndAPartMoreAtMost(t *testing.T) {
 	}
 }
 
-func TestWithoutDocumentsAnyThresholdWillDo(t *testing.T) {
+func TestTheThresholdOfNoDocumentsIsTheLowestInt32(t *testing.T) {
 	if got := Threshold(make([]Scores, 1), make([]Mask, 1), 5); got != math.MinInt32 {
 		t.Error(got)
 	}
 }
 
-func TestDocumentsAreCopiedBehindOneAnother(t *testing.T) {
+func TestAppendCopiesDocumentsInOrder(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		rows := r.IntN(5)
@@ -111,7 +111,7 @@ func TestDocumentsAreCopiedBehindOneAnother(t *testing.T) {
 	}
 }
 
-func TestNothingIsCopiedBeforeABlock(t *testing.T) {
+func TestAppendPanicsForANegativeOffset(t *testing.T) {
 	defer func() {
 		if recover() == nil {
 			t.Error("documents were copied to before the first")

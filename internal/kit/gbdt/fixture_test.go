@@ -12,7 +12,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/gbdt"
 )
 
-// fixture is a file that training/fixtures.py has written: CatBoost is the judge.
+// fixture is a file of training/fixtures.py with the predictions of CatBoost.
 type fixture struct {
 	Model       json.RawMessage
 	Rows        [][]cell
@@ -81,7 +81,7 @@ func (f *fixture) row(i int) []float32 {
 	return row
 }
 
-func TestPredictionsAreCatBoosts(t *testing.T) {
+func TestPredictionsEqualThoseOfCatBoost(t *testing.T) {
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) {
 			m := f.read(t)
@@ -95,7 +95,7 @@ func TestPredictionsAreCatBoosts(t *testing.T) {
 	}
 }
 
-func TestOtherModelsAreRefusedInOneSentence(t *testing.T) {
+func TestUnsupportedModelsAreRefused(t *testing.T) {
 	for name, want := range map[string]string{
 		"refused_lossguide":  "read model: the trees are not oblivious; train the model with grow_policy=SymmetricTree",
 		"refused_multiclass": "read model: scale_and_bias has 3 biases, but only models with one output are supported",

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// shape says what a random model is like.
+// shape holds the parameters of a random model.
 type shape struct {
 	trees, features      int
 	leastDepth, mostDeep int
@@ -103,7 +103,7 @@ func compile(t testing.TB, m *Model) *Scorer {
 	return s
 }
 
-// check holds all kernels to the reference, and all scores to Predict.
+// check compares all kernels with the reference, and all scores with Predict.
 func check(t *testing.T, seed uint64, s shape) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -134,7 +134,7 @@ func check(t *testing.T, seed uint64, s shape) {
 	}
 }
 
-// wrongOnPurpose are scores to start from that are not zero, as Score adds.
+// wrongOnPurpose returns initial scores other than zero, because Score adds to them.
 func wrongOnPurpose(r *rand.Rand) Scores {
 	var s Scores
 	for i := range s {
@@ -143,7 +143,7 @@ func wrongOnPurpose(r *rand.Rand) Scores {
 	return s
 }
 
-// reference adds trees document by document. The kernels are held to it.
+// reference adds trees document by document; all kernels must give its scores.
 func reference(s *Scorer, scores *Scores, b *parts, from, to int) {
 	for doc := range scores {
 		for i := from; i < to; i++ {

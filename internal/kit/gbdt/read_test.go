@@ -10,7 +10,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/gbdt"
 )
 
-// whole is a model that is read; the tests damage it.
+// whole is a valid model, which the tests damage.
 const whole = `{"features_info":{
 	"float_features":[{"feature_index":0,"flat_feature_index":2,"feature_id":"price","borders":[0.5,1.5],"nan_value_treatment":"AsTrue"},
 		{"feature_index":1,"flat_feature_index":0,"feature_name":"rating","borders":[0.5]}]},

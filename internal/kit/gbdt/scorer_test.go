@@ -24,7 +24,7 @@ func blockOf(s *gbdt.Scorer, docs ...[]float32) gbdt.Block {
 	return gbdt.Block{Stored: rows(s.Stored()), Computed: rows(s.Computed())}
 }
 
-func TestScoresOfRealModelsKeepTheirBound(t *testing.T) {
+func TestScoresOfRealModelsAreWithinTheBound(t *testing.T) {
 	for _, f := range fixtures(t) {
 		m := f.read(t)
 		s, err := gbdt.Compile(m, func(f gbdt.Feature) bool { return f.Flat == 1 })
@@ -51,7 +51,7 @@ func TestScoresOfRealModelsKeepTheirBound(t *testing.T) {
 	}
 }
 
-func TestRowsComeInTheOrderOfTheirFirstUse(t *testing.T) {
+func TestRowsAreInTheOrderOfFirstUse(t *testing.T) {
 	m, err := gbdt.Read([]byte(whole))
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestRowsComeInTheOrderOfTheirFirstUse(t *testing.T) {
 	}
 }
 
-func TestABlockWithoutARowPanicsAndBorrowsNoneFromTheNextOne(t *testing.T) {
+func TestAMissingRowPanicsInsteadOfReadingTheNextBlock(t *testing.T) {
 	m, err := gbdt.Read([]byte(whole))
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestABlockWithoutARowPanicsAndBorrowsNoneFromTheNextOne(t *testing.T) {
 	s.Score(&gbdt.Scores{}, gbdt.Block{Stored: two[:gbdt.BlockSize]}, 0, s.Trees())
 }
 
-func TestABinIsHowManyBordersLieBelow(t *testing.T) {
+func TestABinIsTheNumberOfBordersBelow(t *testing.T) {
 	f := gbdt.Feature{Borders: []float32{-1, 0, 2}}
 	for x, want := range map[float64]uint8{-2: 0, -1: 0, -0.5: 1, 0: 1, math.Copysign(0, -1): 1, 2: 2, 2.1: 3, math.Inf(1): 3, math.Inf(-1): 0} {
 		if got := f.Bin(float32(x)); got != want {
@@ -106,7 +106,7 @@ func TestABinIsHowManyBordersLieBelow(t *testing.T) {
 	}
 }
 
-func TestModelsThatNoByteHoldsAreRefused(t *testing.T) {
+func TestModelsThatCannotBeQuantisedAreRefused(t *testing.T) {
 	borders := "1.5"
 	for i := 2; i <= 256; i++ {
 		borders += fmt.Sprint(",", i)

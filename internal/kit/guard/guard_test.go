@@ -13,7 +13,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/guard"
 )
 
-// notPublic are addresses of every kind that is not the public Internet's.
+// notPublic holds addresses of every kind that is not public.
 var notPublic = []string{
 	"127.0.0.1", "127.255.255.254", "0.0.0.0", "::", "::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "169.254.169.254",
 	"fd00:ec2::254", "100.64.0.1", "10.0.0.1", "172.16.0.1", "172.31.255.254", "192.168.1.1", "192.0.0.192", "192.0.2.1",
@@ -54,9 +54,6 @@ func TestPublicAddressesAreAllowed(t *testing.T) {
 	}
 }
 
-// loopback is a server on 127.0.0.1 and its port, which counts who reaches it.
-// spellings are hosts that mean this machine, or that say one thing and ask
-// another.
 func TestOnlyHTTPOnItsPortsIsFetched(t *testing.T) {
 	g := &guard.Guard{}
 	for _, address := range []string{
@@ -77,7 +74,7 @@ func TestOnlyHTTPOnItsPortsIsFetched(t *testing.T) {
 	}
 }
 
-func TestExemptionsHoldForTheirAddressAndPortAlone(t *testing.T) {
+func TestAnExemptionHoldsForItsAddressAndPortOnly(t *testing.T) {
 	g := &guard.Guard{}
 	for _, s := range []string{"192.168.1.7", "10.0.0.0/8:8000", "[fd00::1]:9000", "fd01::/16"} {
 		e, err := guard.ParseExempt(s)

@@ -36,7 +36,7 @@ func TestAProductHasItsPage(t *testing.T) {
 	}
 }
 
-func TestReadersAreSentToTheShopAndNeverToTheFile(t *testing.T) {
+func TestLinksGoToTheShopAndNeverToTheFile(t *testing.T) {
 	made := "http://import.invalid/shop?offer=2"
 	for own, want := range map[string]string{
 		"https://a.example/p#2":     `The original is at <a href="https://a.example/p#2" rel="noopener">https://a.example/p#2</a>.`,

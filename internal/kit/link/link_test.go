@@ -51,7 +51,7 @@ func TestAURLHasOneSpelling(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoWebAddressIsRefusedInOneSentence(t *testing.T) {
+func TestInvalidAddressesAreRefused(t *testing.T) {
 	for _, raw := range []string{
 		"", "a", "/a", "//a.example/", "ftp://a.example/", "javascript:alert(1)", "data:text/html,x", "file:///etc/passwd",
 		"http://", "http:///", "http://user@a.example/", "http://u:p@a.example/", "http://a b.example/", "http://a.example:65536/",

@@ -12,7 +12,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/markup"
 )
 
-// vectors are attacks of the known kinds; nothing of them may stay active.
+// vectors holds known attacks; nothing of them may stay active.
 func vectors() []string {
 	return []string{
 		`<script>alert(1)</script>`, `<p onclick="alert(5)" style="background:url(javascript:alert(6))">x</p>`,
@@ -49,7 +49,7 @@ func TestNothingActiveSurvives(t *testing.T) {
 	}
 }
 
-// active parses HTML three times with another parser and tells what it finds.
+// active parses HTML three times with another parser and returns what is active.
 func active(t *testing.T, out string) string {
 	for range 3 {
 		doc, err := html.Parse(strings.NewReader(out))
@@ -111,12 +111,12 @@ func inspectAttr(a html.Attribute) string {
 	case "data-title", "data-view", "data-expanded", "data-layout", "data-thumb", "data-author", "data-subtitle", "data-value", "data-best",
 		"data-height", "data-network", "data-to", "data-company", "data-type", "data-name", "data-label", "data-required", "data-placeholder",
 		"data-slot", "data-primary", "data-hint", "data-checked":
-		return "" // text that nothing acts upon
+		return "" // inert text
 	}
 	return "attribute " + a.Key
 }
 
-// unbalanced reads the tags with another tokenizer.
+// unbalanced checks the nesting of tags with another tokenizer.
 func unbalanced(out string) string {
 	z := html.NewTokenizer(strings.NewReader(out))
 	var open []string

@@ -62,7 +62,7 @@ func TestWidgetsOfTurboPagesBecomeInert(t *testing.T) {
 	}
 }
 
-func TestBlocksThatAreWrittenOtherwiseLoseNothing(t *testing.T) {
+func TestBlocksInOtherSpellingsLoseNothing(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{`<div data-block="feed"><div data-block="feed-item" data-title="A" data-href="/a"/><div data-block="feed-item" data-title="B" data-href='/b'/></div><p>x</p>`,
 			`<div data-widget="feed"><div data-widget="feed-item"><a href="https://a.example/a">A</a></div><div data-widget="feed-item"><a href="https://a.example/b">B</a></div></div><p>x</p>`},
@@ -136,7 +136,7 @@ func TestNothingActiveHidesInAWidget(t *testing.T) {
 	}
 }
 
-// hostile are the blocks with room for an attack in each of their values.
+// hostile holds the blocks with a placeholder for an attack in each of their values.
 func hostile() []string {
 	return []string{
 		`<div data-block="%s">x</div>`, `<div data-block="snippet" data-title="%s" data-img="%s" data-url="%s"></div>`, `<div data-block="item" data-title="%s"></div>`,

@@ -13,7 +13,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/pack"
 )
 
-func TestWhatIsPackedComesBackAlsoFromManyAtOnce(t *testing.T) {
+func TestPackedValuesRoundTripConcurrently(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 50 {
 		all.Go(func() {
@@ -32,7 +32,7 @@ func TestWhatIsPackedComesBackAlsoFromManyAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-func TestItWorksInFakeTimeOnceAndAgain(t *testing.T) {
+func TestItWorksInSeveralSynctestBubbles(t *testing.T) {
 	for range 3 {
 		synctest.Test(t, func(t *testing.T) {
 			if text, err := pack.Open(pack.Bytes([]byte("text"))); err != nil || string(text) != "text" {
@@ -42,7 +42,7 @@ func TestItWorksInFakeTimeOnceAndAgain(t *testing.T) {
 	}
 }
 
-func TestWhatWasNotPackedIsAnErrorAndABombIsToo(t *testing.T) {
+func TestInvalidDataAndBombsAreErrors(t *testing.T) {
 	bomb, err := zstd.NewWriter(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -100,7 +100,7 @@ func TestWhatCannotBeUnpackedSaysWhy(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithAnArchiveIsToldApart(t *testing.T) {
+func TestErrorsOfArchivesAreDistinguished(t *testing.T) {
 	whole := gz([]byte("<a/>"))
 	damaged := bytes.Clone(whole)
 	damaged[len(damaged)-8] ^= 1

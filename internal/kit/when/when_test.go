@@ -58,7 +58,7 @@ func TestDatesOfTheWebAreRead(t *testing.T) {
 	}
 }
 
-func TestNonsenseIsNoDate(t *testing.T) {
+func TestOtherTextIsNotADate(t *testing.T) {
 	for _, s := range []string{"", "Invalid Date", "0000-00-00 00:00:00", "30 Feb 2024", "Mon, 32 Jan 2024", "2024-13-01", "1 Jan 0001",
 		"1 Jan 9999", "25:00", "12:30:00", "yesterday", "1700000000000", "2024-01-02T25:00:00Z", "15", "15 2024", "-", "10:00:00 10:00:00 2024"} {
 		if got, _, ok := when.Parse(s); ok {

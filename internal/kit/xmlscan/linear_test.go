@@ -11,8 +11,8 @@ import (
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
-// hostile are documents whose length is some n times as much as a constant, made
-// to have a careless scanner look for something to the end again and again.
+// hostile holds documents in proportion to n that make a naive scanner search to the end
+// again and again.
 var hostile = map[string]func(n int) string{
 	"deep":       func(n int) string { return strings.Repeat("<a>", 10*n) },
 	"deep ends":  func(n int) string { return strings.Repeat("<a>", 300) + strings.Repeat("</b>", 10*n) },
@@ -36,9 +36,9 @@ var hostile = map[string]func(n int) string{
 	"names":      func(n int) string { return strings.Repeat("<a\xc3b:c", 5*n) },
 }
 
-// Four times the document costs four times the CPU time, and sixteen times where it
-// is quadratic. The least of some runs counts, so that other work on the machine does
-// not.
+// Four times the document takes four times the CPU time if the scanner is linear and
+// sixteen times if it is quadratic. The minimum of several runs excludes other load on
+// the machine.
 func TestHostileDocumentsCostLinearTime(t *testing.T) {
 	const n, few, many = 800, 3, 10
 	for name, document := range hostile {
@@ -56,8 +56,8 @@ func TestHostileDocumentsCostLinearTime(t *testing.T) {
 	}
 }
 
-// cost is the CPU time of reading a document, by tokens and as one element. It reads
-// again until there is enough to measure.
+// cost returns the CPU time of reading a document, by tokens and as one element. It
+// repeats the reading until the time is long enough to measure.
 func cost(t *testing.T, src string) time.Duration {
 	start, n, spent := cpu(t), 0, time.Duration(0)
 	for ; spent < 10*time.Millisecond; spent = cpu(t) - start {
@@ -72,7 +72,7 @@ func cost(t *testing.T, src string) time.Duration {
 	return spent / time.Duration(n)
 }
 
-// cpu is the CPU time of this process.
+// cpu returns the CPU time of this process.
 func cpu(t *testing.T) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

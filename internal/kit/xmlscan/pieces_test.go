@@ -87,7 +87,7 @@ func TestADocumentThatCannotBeReadToItsEndSaysWhy(t *testing.T) {
 	}
 }
 
-func TestATokenWithoutAnEndIsGivenUp(t *testing.T) {
+func TestATokenWithoutAnEndIsAbandoned(t *testing.T) {
 	p := xmlscan.NewPieces(io.LimitReader(endless('a'), 100<<20), "")
 	if first := p.Next(); len(first) < 4<<20 || len(first) > 16<<20 {
 		t.Errorf("the first piece has %d bytes", len(first))

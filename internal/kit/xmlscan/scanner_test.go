@@ -210,8 +210,7 @@ func FuzzScanner(f *testing.F) {
 	})
 }
 
-// strictly compares the elements of well-formed documents with those that the
-// standard library sees.
+// strictly compares the elements of well-formed documents with those of encoding/xml.
 func strictly(t *testing.T, src string) {
 	var want []string
 	for d := xml.NewDecoder(strings.NewReader(src)); ; {

@@ -13,7 +13,7 @@ import (
 
 const merchantHead = `<rss xmlns:g="http://base.google.com/ns/1.0"><channel>`
 
-func TestALongIDIsKnownByItsBeginningAndADigest(t *testing.T) {
+func TestALongIDIsShortenedToItsBeginningAndADigest(t *testing.T) {
 	long := strings.Repeat("0123456789", 300_000)
 	for _, text := range []string{
 		yml(`<offer id="` + long + `a"><name>A</name></offer><offer id="` + long + `b"><name>B</name></offer>`),
@@ -44,7 +44,7 @@ func TestALongCategoryIsStillThatOfItsOffers(t *testing.T) {
 	}
 }
 
-func TestNoOfferIsBoundless(t *testing.T) {
+func TestTheSizeOfAnOfferIsLimited(t *testing.T) {
 	long := strings.Repeat("я", 20_000)
 	elements, attrs := "", fmt.Sprintf(`%[1]s="%[2]s"`, "type", long)
 	for _, name := range []string{"name", "vendor", "vendorCode", "model", "typePrefix", "currencyId", "group_id", "sales_notes", "country_of_origin", "weight",

@@ -205,7 +205,7 @@ func TestCategoriesMayComeLate(t *testing.T) {
 	}
 }
 
-func TestCirclesOfCategoriesEnd(t *testing.T) {
+func TestCyclesOfCategoriesEnd(t *testing.T) {
 	c := read(t, `<yml_catalog><shop><categories><category id="1" parentId="2">A</category><category id="2" parentId="1">B</category><category id="3" parentId="3">C</category></categories>`+
 		`<offers><offer id="1"><name>N</name><categoryId>1</categoryId></offer><offer id="3"><name>N</name><categoryId>3</categoryId></offer></offers></shop></yml_catalog>`)
 	if !reflect.DeepEqual(c.Offers[0].Category, []string{"B", "A"}) || !reflect.DeepEqual(c.Offers[1].Category, []string{"C"}) {
@@ -302,14 +302,14 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-func TestOfTwoOffersWithOneIDTheFirstCounts(t *testing.T) {
+func TestTheFirstOfTwoOffersWithOneIDWins(t *testing.T) {
 	c := read(t, yml(`<offer id="1"><name>One</name><price>1</price><categoryId>1</categoryId></offer><offer id="1"><name>Two</name><price>1</price><categoryId>1</categoryId></offer>`))
 	if got := codes(c); len(c.Offers) != 1 || c.Offers[0].Name != "One" || len(got) != 1 || got[0] != "duplicate-id" {
 		t.Errorf("%v, %+v", got, c.Offers)
 	}
 }
 
-func TestCharactersThatMayNotBeThereAreTold(t *testing.T) {
+func TestForbiddenCharactersGiveAWarning(t *testing.T) {
 	utf16 := "\xff\xfe"
 	for _, c := range `<?xml version="1.0" encoding="windows-1251"?>` + yml(`<offer id="1"><name>One</name><categoryId>1</categoryId></offer>`)[len(`<?xml version="1.0" encoding="UTF-8"?>`):] {
 		utf16 += string([]byte{byte(c), 0})

@@ -97,7 +97,7 @@ func TestDamagedFeedsGiveWhatCanBeRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFeedIsRefusedByACode(t *testing.T) {
+func TestOtherDocumentsAreRefusedWithACode(t *testing.T) {
 	for _, c := range []struct{ src, code string }{
 		{"", "empty"}, {" \n", "empty"}, {"hello", "not_a_feed"}, {"null", "not_a_feed"}, {"<urlset/>", "not_a_feed"}, {"<rss", "malformed"},
 		{"<!doctype html><title>x</title>", "not_a_feed"}, {"<feed x='", "malformed"}, {"\x00\x01", "empty"},

@@ -127,7 +127,7 @@ func TestJSONFeedsTellTheirVersionAndTheirEnd(t *testing.T) {
 	}
 }
 
-func TestOfARepeatedNameTheLastCounts(t *testing.T) {
+func TestTheLastValueOfARepeatedNameWins(t *testing.T) {
 	r, err := feed.Read([]byte(jsonHead+`"items": [{"id": "a", "title": "x", "id": "b"}, 3, [{"id": "no"}], {"id": "c", "content_text": "{\"id\": 1}"}]}`), feed.Options{})
 	if err != nil || len(r.Items) != 2 || r.Items[0].ID != "b" || r.Items[1].ID != "c" || codes(r) != "bad-item bad-item" {
 		t.Errorf("%v, %+v, %s", err, r.Items, codes(r))

@@ -15,7 +15,7 @@ func atom(inner string) string {
 	return `<feed xmlns="http://www.w3.org/2005/Atom" xmlns:at="http://purl.org/atompub/tombstones/1.0" xml:lang="en">` + inner + `</feed>`
 }
 
-func TestALinkThatIsNoAddressIsWarnedOf(t *testing.T) {
+func TestALinkThatIsNotAnAddressGivesAWarning(t *testing.T) {
 	for _, c := range []struct{ what, link, want, warnings string }{
 		{"an address", "https://site.example/1", "https://site.example/1", ""},
 		{"a path", "/1", "https://site.example/1", ""},
@@ -43,7 +43,7 @@ func TestALinkThatIsNoAddressIsWarnedOf(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoTextIsCalledThat(t *testing.T) {
+func TestBinaryDataIsReportedAsNotText(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
 		{"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x01\x00<ab c=d>\x00\x00\x00", "not_a_feed: this is not text"},
 		{"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x01\x02\x03\x04abc", "not_a_feed: this is not text"},
@@ -142,14 +142,14 @@ func TestModulesSayWhatTheFeedDoesNot(t *testing.T) {
 	}
 }
 
-func TestALongTitleIsCutAndWarnedOf(t *testing.T) {
+func TestALongTitleIsCutWithAWarning(t *testing.T) {
 	r := read(t, rss("<item><title>"+strings.Repeat("word ", 2000)+"</title></item>"))
 	if len(r.Items[0].Title) > 1024 || codes(r) != "too-long" {
 		t.Errorf("%d bytes, %q", len(r.Items[0].Title), codes(r))
 	}
 }
 
-func TestALongIDIsKnownByItsBeginningAndADigest(t *testing.T) {
+func TestALongIDIsShortenedToItsBeginningAndADigest(t *testing.T) {
 	long := strings.Repeat("0123456789", 300_000)
 	for _, feed := range []string{
 		rss("<item><guid isPermaLink='false'>" + long + "a</guid></item><item><guid isPermaLink='false'>" + long + "b</guid></item>"),
@@ -163,7 +163,7 @@ func TestALongIDIsKnownByItsBeginningAndADigest(t *testing.T) {
 	}
 }
 
-func TestNothingThatListsShowIsLong(t *testing.T) {
+func TestTextsShownInListsAreLimited(t *testing.T) {
 	long := strings.Repeat("я", 100_000)
 	list := strings.Repeat("<category>"+long+"</category><author>"+long+"</author>", 3)
 	for _, feed := range []string{

@@ -181,7 +181,7 @@ func TestTheGoalsOfTurboAreKept(t *testing.T) {
 	}
 }
 
-func TestTheFirstOfTwoTurboPagesCounts(t *testing.T) {
+func TestTheFirstOfTwoTurboPagesWins(t *testing.T) {
 	i := turbo(t, "", `<turbo:content>&lt;header>&lt;h1>One&lt;/h1>&lt;/header>a</turbo:content><turbo:content>&lt;header>&lt;h1>Two&lt;/h1>&lt;/header>b</turbo:content>`).Items[0]
 	if i.Title != "One" || i.Content != "<div></div>a" {
 		t.Errorf("%q, %q", i.Title, i.Content)

@@ -42,7 +42,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoListIsSaidInOneSentence(t *testing.T) {
+func TestOtherFilesAreRefused(t *testing.T) {
 	for _, text := range []string{"", "hello", "<html><body></body></html>", "[1]", "{", "<opml><outline", "<rss/>"} {
 		if _, err := Read([]byte(text)); !errors.Is(err, courant.Invalid) {
 			t.Errorf("%q: %v", text, err)
