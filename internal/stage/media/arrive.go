@@ -106,7 +106,7 @@ func (m *Media) take(ctx context.Context, a *arrival) (stored, error) {
 	}
 	if !store.NoRow(err) && ctx.Err() == nil { // the picture is worked on once more
 		m.Metrics.Add("courant_media_errors_total", 1, "of", "content")
-		m.Log.Warn("not known whether the picture is here under another address", "content", s.content, "error", err)
+		m.Log.Warn("lookup by content failed; processing the picture", "content", s.content, "error", err)
 	}
 	info, err := picture.Inspect(body)
 	if err != nil {

@@ -82,7 +82,7 @@ func TestAPictureIsKeptWithoutItsMetadataAndWithASmallerOne(t *testing.T) {
 func TestWhatIsNoPictureIsAProblemAndNotKept(t *testing.T) {
 	m := arriving(t)
 	a, s := takes(t, m, []byte("<html>not found</html>"))
-	if !strings.Contains(a.problem, "no JPEG, PNG, GIF or WebP") || s.full.File != "" {
+	if !strings.Contains(a.problem, "not a JPEG, PNG, GIF or WebP") || s.full.File != "" {
 		t.Errorf("problem %q, kept %+v", a.problem, s)
 	}
 }

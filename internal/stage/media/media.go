@@ -22,12 +22,12 @@ import (
 
 // Config is the stage's section.
 type Config struct {
-	Pictures      bool             `toml:"pictures" comment:"fetch and keep pictures; without, pages have none"`
+	Pictures      bool             `toml:"pictures" comment:"fetch and store pictures; if false, pages have none"`
 	Deadline      setting.Duration `toml:"deadline" comment:"how long a document waits for its pictures"`
 	RerenderDelay setting.Duration `toml:"rerender_delay" comment:"how long late pictures are collected before the page is rendered again"`
-	MaxPictures   int              `toml:"max_pictures" comment:"of one document"`
-	Width         int              `toml:"width" comment:"of the smaller variant, in pixels"`
-	Workers       int              `toml:"workers" comment:"pictures worked on at once"`
+	MaxPictures   int              `toml:"max_pictures" comment:"largest number of pictures of a document"`
+	Width         int              `toml:"width" comment:"width of the smaller variant, in pixels"`
+	Workers       int              `toml:"workers" comment:"pictures processed at once"`
 }
 
 // Defaults are the working values.
@@ -98,7 +98,7 @@ func (m *Media) loop(ctx context.Context, step func(context.Context) (time.Durat
 		}
 		wait, err := step(ctx)
 		if err != nil && ctx.Err() == nil {
-			m.Log.Warn("documents wait for the next sweep", "error", err)
+			m.Log.Warn("sweep failed; retrying", "error", err)
 		}
 		timer.Reset(wait)
 	}
@@ -144,7 +144,7 @@ func (m *Media) release(ctx context.Context, documents ...flow.Version) error {
 	var released []flow.Version
 	err := m.Store.Write(ctx, func(tx *store.Tx) error {
 		released = nil
-		line := step(tx.Now(), "released", "the deadline; some pictures are still missing")
+		line := step(tx.Now(), "released", "deadline reached; some pictures are still missing")
 		for _, v := range documents {
 			n, err := tx.Exec(releaseDocument, v.URL, v.Source, v.AsOf, tx.Now().Add(turnTime).UnixMilli(), line)
 			if err != nil {

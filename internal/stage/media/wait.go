@@ -113,7 +113,7 @@ func (m *Media) wait(tx *store.Tx, v flow.Version, needs []need, priority int) e
 		}
 	}
 	state, due, name := stateReady, turnTime, "complete"
-	note := fmt.Sprintf("%d pictures, all here", len(needs))
+	note := fmt.Sprintf("all %d pictures are stored", len(needs))
 	if missing > 0 {
 		state, due, name = stateWaiting, m.Config.Deadline.Or(time.Second), "waiting"
 		note = fmt.Sprintf("for %d of %d pictures", missing, len(needs))

@@ -98,7 +98,7 @@ func (p *Pages) readBatch(ctx context.Context, b flow.Batch) ([]document, error)
 // wanted has a page printed that somebody reads: media fetches its pictures
 // first, as for any document.
 func (p *Pages) wanted(ctx context.Context, w flow.Page) error {
-	step, err := json.Marshal(courant.Step{At: p.Store.Now(), Step: "wanted", Note: "somebody reads it"})
+	step, err := json.Marshal(courant.Step{At: p.Store.Now(), Step: "wanted", Note: "requested by a reader"})
 	if err != nil {
 		return err
 	}

@@ -59,5 +59,5 @@ func (g *ids) lease(tx *store.Tx, owner string) error {
 		g.last = max(g.last, newest/(prefixes*perMillis)*perMillis+perMillis-1)
 		return nil
 	}
-	return courant.Errorf(courant.Busy, "all %d node prefixes are taken", prefixes)
+	return courant.Errorf(courant.Busy, "all %d node prefixes are in use", prefixes)
 }

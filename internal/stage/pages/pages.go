@@ -20,7 +20,7 @@ import (
 
 // Config is the stage's section.
 type Config struct {
-	Workers int `toml:"workers" comment:"pages printed at once; they share commits"`
+	Workers int `toml:"workers" comment:"pages rendered at once; they share commits"`
 }
 
 // Defaults are the working values.
@@ -67,7 +67,7 @@ func (p *Pages) Run(ctx context.Context) error {
 			tidied, err = p.Store.Now(), p.forget(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
-			p.Log.Warn("documents wait for the next sweep", "error", err)
+			p.Log.Warn("sweep failed; retrying", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -23,7 +23,7 @@ import (
 
 // Config is the stage's section.
 type Config struct {
-	Workers int `toml:"workers" comment:"downloads read at once"`
+	Workers int `toml:"workers" comment:"downloads parsed at once"`
 }
 
 // Defaults are the working values.
@@ -57,7 +57,7 @@ func (p *Parse) Run(ctx context.Context) error {
 	defer tick.Stop()
 	for age := time.Duration(0); ; age = sweepEvery {
 		if err := p.sweep(ctx, age); err != nil && ctx.Err() == nil {
-			p.Log.Warn("downloads wait for the next sweep", "error", err)
+			p.Log.Warn("sweep failed; retrying", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -74,7 +74,7 @@ func (p *Parse) sweep(ctx context.Context, age time.Duration) error {
 	}
 	for _, poll := range pending {
 		if err := p.fetched(ctx, poll); err != nil {
-			p.Log.Warn("download not read", "source", poll.Source, "error", err)
+			p.Log.Warn("download not parsed; retrying", "source", poll.Source, "error", err)
 		}
 	}
 	return nil
@@ -170,7 +170,7 @@ func (p *Parse) read(ctx context.Context, d download) error {
 	case err != nil:
 		return p.unreadable(ctx, d, report{Error: err.Error(), Links: r.Links})
 	case r.Format == "opml" || r.Format == "unknown" || len(r.URLs) > 0:
-		return p.unreadable(ctx, d, report{Error: "not_a_feed: this is a list of addresses, which is no source; add what it names", Links: r.Links})
+		return p.unreadable(ctx, d, report{Error: "not_a_feed: this is a list of addresses, not a feed; add the feeds that it lists", Links: r.Links})
 	case !r.Catalog():
 		return p.keep(ctx, d, &r.Reading)
 	case c == nil: // an empty one
@@ -192,7 +192,7 @@ func (p *Parse) read(ctx context.Context, d download) error {
 
 // lost asks again for a download whose body is gone: the old validators stay.
 func (p *Parse) lost(ctx context.Context, d download) error {
-	p.Log.Warn("a download is gone and will be asked for again", "url", d.url)
+	p.Log.Warn("download missing from the blob store; fetching it again", "url", d.url)
 	return p.Store.Write(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Exec(dropPending, d.source.ID, d.asOf); err != nil {
 			return err

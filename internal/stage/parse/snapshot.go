@@ -65,10 +65,10 @@ func (c *catalogue) judge(r *read.Result) (keep bool, warning *courant.Warning) 
 		return true, nil
 	case !r.Complete:
 		return true, &courant.Warning{Code: "catalog-cut-off", Element: "offers", Text: fmt.Sprintf(
-			"the file is cut off or damaged, so that the %d offers that are missing from it were not withdrawn", missing)}
+			"the file is truncated or damaged; the %d offers that are missing from it were not withdrawn", missing)}
 	case 2*missing > before && (before >= guardFrom || c.seen == 0) && !c.believed():
 		return true, &courant.Warning{Code: "catalog-shrunk", Element: "offers", Text: fmt.Sprintf(
-			"%d of %d offers are missing from the file; they will be withdrawn if it stays like this for a day", missing, before)}
+			"%d of %d offers are missing from the file; they will be withdrawn if they are still missing after a day", missing, before)}
 	}
 	return false, nil
 }

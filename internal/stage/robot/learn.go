@@ -23,7 +23,7 @@ func (r *Robot) learn(ctx context.Context, h *host) (time.Time, *task) {
 	if !h.loaded {
 		next, err := r.load(ctx, h)
 		if err != nil {
-			r.Log.Warn("host not read", "host", h.origin, "error", err)
+			r.Log.Warn("host state not read; retrying", "host", h.origin, "error", err)
 			next = time.Now().Add(time.Second)
 		}
 		return next, nil
@@ -89,7 +89,7 @@ func (r *Robot) load(ctx context.Context, h *host) (time.Time, error) {
 		text, err := pack.Open(of.text)
 		if err != nil {
 			h.until = time.Time{} // ask again
-			r.Log.Warn("robots.txt in the store is damaged; asking the host again", "host", h.origin, "error", err)
+			r.Log.Warn("stored robots.txt is damaged; fetching it again", "host", h.origin, "error", err)
 		}
 		h.obey(rules.Parse(text, r.Config.UserAgent))
 	}
@@ -127,6 +127,6 @@ func (r *Robot) keep(ctx context.Context, h *host, text []byte, next time.Time) 
 		return err
 	})
 	if err != nil {
-		r.Log.Warn("host not kept", "host", h.origin, "error", err)
+		r.Log.Warn("host state not stored", "host", h.origin, "error", err)
 	}
 }

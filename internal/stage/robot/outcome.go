@@ -55,7 +55,7 @@ func (q *queue) judge(h *host, a *client.Answer, err error, start time.Time, gap
 	if a.Status != http.StatusForbidden {
 		h.refusals = 0
 	} else if wait := h.refused(false); wait > 0 {
-		why := fmt.Sprintf("the host has refused the last %d requests (403); it seems to want no robots", h.refusals)
+		why := fmt.Sprintf("the host refused the last %d requests (403); it seems to block robots", h.refusals)
 		return q.block(h, now, wait, why, false)
 	}
 	h.answered(a.Latency, gap)
@@ -65,7 +65,7 @@ func (q *queue) judge(h *host, a *client.Answer, err error, start time.Time, gap
 		v.next = later(v.next, now.Add(a.RetryAfter))
 	}
 	if v.next.Sub(now) > persistAbove {
-		v.reason = "the host asks for time between requests"
+		v.reason = "the host's pace, or its Retry-After header"
 	}
 	v.keep = v.reason != "" || h.refusals != refusals
 	return v
@@ -110,6 +110,6 @@ func (r *Robot) keepWait(ctx context.Context, h *host, v verdict) {
 		return err
 	})
 	if err != nil {
-		r.Log.Warn("the host's wait is not kept", "host", h.origin, "error", err)
+		r.Log.Warn("back-off not stored", "host", h.origin, "error", err)
 	}
 }

@@ -89,7 +89,7 @@ func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 		r.forget(ctx, h, p) // it is as before a hub delivered something: the hub was late, or that was taken back
 		return v.next, t.once(p.url)
 	case a.Status == http.StatusNotModified && !p.conditional:
-		r.answerPoll(ctx, h, &p, a, "the server says that nothing has changed (304), though it was not asked whether")
+		r.answerPoll(ctx, h, &p, a, "the server answered 304 Not Modified to an unconditional request")
 	case a.Status == http.StatusNotModified:
 		r.moves(ctx, h, &p, t.trail)
 		r.answerPoll(ctx, h, &p, a, "")
@@ -112,7 +112,7 @@ func (r *Robot) unread(ctx context.Context, of string, err error, which ...any) 
 		return
 	}
 	r.Metrics.Add("courant_robot_errors_total", 1, "of", of)
-	r.Log.With(which...).Warn("row not read; the next sweep tries again", "of", of, "error", err)
+	r.Log.With(which...).Warn("row not read; the next sweep retries", "of", of, "error", err)
 }
 
 // said is the status of an answer in words.
@@ -238,7 +238,7 @@ func (r *Robot) answerPoll(ctx context.Context, h *host, p *polled, a *client.An
 		return askHome(tx, p)
 	})
 	if err != nil {
-		r.Log.Warn("an answer was not kept", "url", p.url, "error", err)
+		r.Log.Warn("response not stored", "url", p.url, "error", err)
 	}
 }
 
@@ -296,7 +296,7 @@ func (r *Robot) writeFor(ctx context.Context, h *host, url string, f func(*store
 		return f(tx)
 	})
 	if err != nil {
-		r.Log.Warn("an answer was not kept", "url", url, "error", err)
+		r.Log.Warn("response not stored", "url", url, "error", err)
 	}
 }
 
@@ -306,7 +306,7 @@ func (r *Robot) keepBody(ctx context.Context, url, name string, body []byte) (ke
 	key, err = r.Blobs.PutCached(context.WithoutCancel(ctx), table.BodyKey(r.Store.Now(), name), body)
 	if err != nil {
 		r.Store.NoteFull(err)
-		r.Log.Warn("a download was not kept", "url", url, "error", err)
+		r.Log.Warn("download not stored", "url", url, "error", err)
 	}
 	return key, err
 }

@@ -23,18 +23,18 @@ import (
 
 // Config is the stage's section.
 type Config struct {
-	UserAgent          string           `toml:"user_agent" comment:"sent with every request; robots.txt is read for its first word"`
-	Proxy              string           `toml:"proxy" comment:"http://host:port; else HTTP_PROXY and HTTPS_PROXY of the process"`
-	AllowAddresses     []string         `toml:"allow_addresses" comment:"addresses that are not public and yet may be asked: IP[:port] or prefix[:port]"`
-	Gap                setting.Duration `toml:"gap" comment:"least time between two requests to a host"`
+	UserAgent          string           `toml:"user_agent" comment:"sent with every request; its first word selects the group in robots.txt"`
+	Proxy              string           `toml:"proxy" comment:"http://host:port; if empty, the environment's HTTP_PROXY and HTTPS_PROXY"`
+	AllowAddresses     []string         `toml:"allow_addresses" comment:"non-public addresses that may be fetched: IP[:port] or prefix[:port]"`
+	Gap                setting.Duration `toml:"gap" comment:"minimum time between two requests to a host"`
 	ConnectionsPerHost int              `toml:"connections_per_host"`
-	Connections        int              `toml:"connections" comment:"at once, over all hosts"`
-	Timeout            setting.Duration `toml:"timeout" comment:"of one request as a whole"`
-	MaxFeed            setting.Size     `toml:"max_feed" comment:"largest feed, unpacked"`
-	MaxCatalog         setting.Size     `toml:"max_catalog" comment:"largest catalogue, unpacked"`
+	Connections        int              `toml:"connections" comment:"maximum number of connections, over all hosts"`
+	Timeout            setting.Duration `toml:"timeout" comment:"limit of a whole request"`
+	MaxFeed            setting.Size     `toml:"max_feed" comment:"largest feed, after unpacking"`
+	MaxCatalog         setting.Size     `toml:"max_catalog" comment:"largest catalogue, after unpacking"`
 	MaxPicture         setting.Size     `toml:"max_picture"`
 	KeepBodies         setting.Duration `toml:"keep_bodies" comment:"how long downloads are kept for other subscribers"`
-	KeepBodiesSize     setting.Size     `toml:"keep_bodies_size" comment:"and how much of them"`
+	KeepBodiesSize     setting.Size     `toml:"keep_bodies_size" comment:"maximum total size of the downloads that are kept"`
 }
 
 // Defaults are the working values.
@@ -80,7 +80,7 @@ func (r *Robot) Handlers() []bus.Handler {
 		}),
 		flow.FetchWanted.Listen(func(_ context.Context, f flow.Fetch) error {
 			if len(f.Hash) != len(taskID{}.hash) {
-				return courant.Errorf(courant.Invalid, "a digest of %d bytes", len(f.Hash))
+				return courant.Errorf(courant.Invalid, "fetch.wanted: digest must be %d bytes, not %d", len(taskID{}.hash), len(f.Hash))
 			}
 			r.add(f.Origin, f.Partition, task{id: taskID{hash: [16]byte(f.Hash)}, priority: int32(f.Priority), wanted: r.Store.Now().UnixMilli()})
 			return nil

@@ -150,14 +150,14 @@ func TestRobotsTxtIsObeyed(t *testing.T) {
 		{"forbids others", page("User-agent: other\nDisallow: /\n"), 1, ""},
 		{"is not there", status(404), 1, ""},
 		{"is forbidden itself", status(403), 1, ""},
-		{"fails", status(503), 0, "cannot be had"},
-		{"is too busy", status(429), 0, "cannot be had"},
+		{"fails", status(503), 0, "is not available"},
+		{"is too busy", status(429), 0, "is not available"},
 		{"leads elsewhere", status(301, "Location", "http://b.example/r"), 0, "robots.txt of the host forbids it"},
 		{"leads in a circle", status(301, "Location", "/robots.txt"), 1, ""},
 		{"is cut off", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			fmt.Fprint(w, "User-agent: *\n")
-		}, 0, "cannot be had"},
+		}, 0, "is not available"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			in(t, func(t *testing.T, w *world) {

@@ -50,7 +50,7 @@ func (r *Robot) askRobots(ctx context.Context, h *host) (time.Time, *task) {
 	r.mu.Unlock()
 	way.rules = h
 	next := start.Add(robotsAgain)
-	r.keepWait(ctx, h, verdict{next: next, reason: "its robots.txt leads to " + way.url + ", which is asked in its turn"})
+	r.keepWait(ctx, h, verdict{next: next, reason: "its robots.txt redirects to " + way.url + ", which is fetched first, at the pace of that host"})
 	return next, &task{id: taskID{source: h.errand}, priority: pollPriority, trail: way}
 }
 
@@ -157,11 +157,11 @@ func (r *Robot) allowed(h *host, address string) (why string, until time.Time) {
 	status, obeyed, until := h.robots, h.rules, h.until
 	r.mu.Unlock()
 	if status == nothingGoes {
-		return "robots.txt of the host cannot be had, so that nothing may be fetched", until
+		return "robots.txt of the host is not available, so nothing may be fetched", until
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return "the address cannot be read", time.Time{}
+		return "the address is not a valid URL", time.Time{}
 	}
 	if !obeyed.Allowed(u.RequestURI()) {
 		return "robots.txt of the host forbids it", time.Time{}

@@ -30,7 +30,7 @@ func (r *Robot) sweeps(ctx context.Context) {
 		case <-r.look:
 		}
 		if err := r.sweep(ctx); err != nil && ctx.Err() == nil {
-			r.Log.Warn("work not looked for", "error", err)
+			r.Log.Warn("sweep failed; retrying", "error", err)
 		}
 	}
 }
@@ -178,7 +178,7 @@ func (r *Robot) fillSome(ctx context.Context) (again bool) {
 		return nil
 	})
 	if err != nil && ctx.Err() == nil {
-		r.Log.Warn("the queues of hosts are not filled", "error", err) // the sweep fills them
+		r.Log.Warn("host queues not refilled; the next sweep retries", "error", err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

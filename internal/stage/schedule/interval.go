@@ -25,7 +25,7 @@ type history struct {
 func (c Config) interval(h history, now time.Time) (d time.Duration, why string) {
 	low, high := c.bounds()
 	if h.Every > 0 {
-		d, why = h.Every<<min(h.Failures, 8), "as it was set"
+		d, why = h.Every<<min(h.Failures, 8), "fixed interval"
 		if h.Failures > 0 {
 			why = failing(h.Failures)
 		}
@@ -41,10 +41,10 @@ func (c Config) interval(h history, now time.Time) (d time.Duration, why string)
 		}
 	}
 	if !h.Changed.IsZero() {
-		longer(now.Sub(h.Changed)/16, "it has been quiet for "+round(now.Sub(h.Changed)))
+		longer(now.Sub(h.Changed)/16, "no change for "+round(now.Sub(h.Changed)))
 	}
-	longer(h.TTL, "the feed asks for no more (ttl)")
-	longer(h.Fresh, "the answer stays fresh as long, by its header")
+	longer(h.TTL, "the feed asks for at most one poll in this time (ttl)")
+	longer(h.Fresh, "the response stays fresh that long (Cache-Control or Expires)")
 	longer(low, "schedule.min_interval")
 	for range min(h.Failures, 8) {
 		d *= 2
@@ -53,7 +53,7 @@ func (c Config) interval(h history, now time.Time) (d time.Duration, why string)
 		why = failing(h.Failures)
 	}
 	if courant.Announced(h.Changed, h.Pinged) {
-		longer(announced, "its hub tells the news")
+		longer(announced, "its WebSub hub announces changes")
 	}
 	if d > high {
 		return high, "schedule.max_interval"

@@ -17,9 +17,9 @@ import (
 
 // Config bounds the intervals.
 type Config struct {
-	MinInterval   setting.Duration `toml:"min_interval" comment:"least time between two polls of a source; 1s at least"`
-	MaxInterval   setting.Duration `toml:"max_interval" comment:"longest time; equal to min_interval it switches adaptation off"`
-	FirstInterval setting.Duration `toml:"first_interval" comment:"for a source whose rhythm is not known yet"`
+	MinInterval   setting.Duration `toml:"min_interval" comment:"minimum time between two polls of a source; at least 1s"`
+	MaxInterval   setting.Duration `toml:"max_interval" comment:"maximum time; set it to min_interval to switch adaptation off"`
+	FirstInterval setting.Duration `toml:"first_interval" comment:"used until it is known how often a source changes"`
 }
 
 // Defaults are the working values.
@@ -80,7 +80,7 @@ func (s *Schedule) turn(ctx context.Context) time.Duration {
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			s.Log.Warn("sources wait for the next turn", "error", err)
+			s.Log.Warn("polls not scheduled; retrying", "error", err)
 		}
 		return long
 	}
@@ -96,7 +96,7 @@ func (s *Schedule) sleep(ctx context.Context) time.Duration {
 	err := s.Store.Read(ctx, func(r store.Reader) error { return r.Row(nextDue).Scan(&due) })
 	if err != nil {
 		if ctx.Err() == nil && !store.NoRow(err) { // no row: there is no source
-			s.Log.Warn("time of the next source not read; looking again later", "in", long, "error", err)
+			s.Log.Warn("next due time not read; retrying", "in", long, "error", err)
 		}
 		return long
 	}
@@ -154,13 +154,13 @@ func (s *Schedule) claim(ctx context.Context) (n int, err error) {
 // plan sets the next due time, and the as-of of a new ask if there is to be one.
 func (s *Schedule) plan(d *dueSource, now time.Time) (ask bool) {
 	if d.gone {
-		d.due, d.why = store.Time(table.Never), "it is gone (410) and is not asked any more"
+		d.due, d.why = store.Time(table.Never), "the server answered 410 Gone; polling has stopped"
 		return false
 	}
 	d.interval, d.why = s.Config.interval(d.history, now)
 	planned := next(d.due, now, d.interval)
 	if d.due = d.skip.after(planned); d.due.After(planned) {
-		d.why = "the feed asks not to be asked then (skipHours, skipDays)"
+		d.why = "postponed by the feed (skipHours, skipDays)"
 	}
 	if d.outstanding {
 		return false

@@ -108,7 +108,7 @@ func (w *WebSub) waits(ctx context.Context, address string) (d time.Duration, er
 func (w *WebSub) hub(ctx context.Context, hub string) (rest time.Duration) {
 	for ctx.Err() == nil {
 		if wait, err := w.waits(ctx, hub); wait > 0 || err != nil {
-			w.note(ctx, "a hub waits for the next turn", err)
+			w.note(ctx, "hub request not sent; retrying", err)
 			return min(max(wait, long), firstBackOff) // it may be over sooner
 		}
 		s, mode, err := w.claim(ctx, hub)
@@ -116,7 +116,7 @@ func (w *WebSub) hub(ctx context.Context, hub string) (rest time.Duration) {
 			return 0
 		}
 		if err != nil {
-			w.note(ctx, "a hub waits for the next turn", err)
+			w.note(ctx, "hub request not sent; retrying", err)
 			return long
 		}
 		if mode == "" {
@@ -180,7 +180,7 @@ func (w *WebSub) plan(s *subscription, now time.Time) (mode, why string) {
 		base = w.Local
 	}
 	if base == "" {
-		return "", "http.public_url is not set, so that the hub could not call back"
+		return "", "http.public_url is not set, so the hub cannot call back"
 	}
 	if !s.asked.IsZero() && !s.verified.Before(s.asked) { // a renewal has a secret of its own
 		s.previous, s.secret = s.secret, rand.Text()
@@ -209,7 +209,7 @@ func (w *WebSub) ask(ctx context.Context, s subscription, mode string) (rest tim
 	if err != nil || reply.Status >= 500 || reply.Status == http.StatusTooManyRequests {
 		rest = max(hubRests, reply.RetryAfter)
 	}
-	w.note(ctx, "a hub's answer was not kept", w.Store.Write(ctx, func(tx *store.Tx) error {
+	w.note(ctx, "hub response not stored", w.Store.Write(ctx, func(tx *store.Tx) error {
 		_, err := tx.Exec(noteProblem, s.id, store.Millis(s.asked), clean(problem), store.Millis(tx.Now().Add(reply.RetryAfter)))
 		return err
 	}))
@@ -228,10 +228,10 @@ func (w *WebSub) post(ctx context.Context, s subscription, mode string) (reply R
 		}
 		address = reply.Location
 		if wait, err := w.waits(ctx, address); wait > 0 || err != nil {
-			return Reply{}, cmp.Or(err, errors.New("the hub redirects to a host that wants to be left alone"))
+			return Reply{}, cmp.Or(err, errors.New("the hub redirects to a host that is in back-off"))
 		}
 	}
-	return reply, errors.New("the hub redirects too often")
+	return reply, fmt.Errorf("the hub redirects more than %d times", mostHops)
 }
 
 // form is a request as W3C WebSub section 5.1 has it. Hubs of PubSubHubbub 0.3
@@ -253,5 +253,5 @@ func (w *WebSub) lease() time.Duration {
 // clean is a hub's text as it is kept.
 func clean(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "")), " ")
-	return cmp.Or(strings.ToValidUTF8(text[:min(len(text), mostProblem)], ""), "no reason was given")
+	return cmp.Or(strings.ToValidUTF8(text[:min(len(text), mostProblem)], ""), "no reason given")
 }

@@ -2,6 +2,7 @@ package websub
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -21,7 +22,7 @@ const (
 	deniedRests   = 24 * time.Hour
 )
 
-const notOurs = "nobody here has asked for this"
+const notOurs = "no matching subscription"
 
 // Register adds the callback's addresses.
 func (w *WebSub) Register(mux *http.ServeMux) {
@@ -41,7 +42,7 @@ func (w *WebSub) intent(out http.ResponseWriter, r *http.Request) {
 	}
 	challenge := q.Get("hub.challenge")
 	if len(challenge) > mostChallenge {
-		web.FailWith(out, http.StatusBadRequest, "the challenge is too long")
+		web.FailWith(out, http.StatusBadRequest, fmt.Sprintf("hub.challenge must be at most %d bytes", mostChallenge))
 		return
 	}
 	known := false
@@ -87,7 +88,7 @@ func (w *WebSub) intended(tx *store.Tx, id string, q url.Values) (known bool, er
 	case mode == "denied" && s.state == leaving:
 		_, err = tx.Exec(dropRow, id)
 	case mode == "denied":
-		_, err = tx.Exec(noteDenied, id, store.Millis(now.Add(jitter(deniedRests, deniedRests/4))), "the hub denies it: "+clean(q.Get("hub.reason")))
+		_, err = tx.Exec(noteDenied, id, store.Millis(now.Add(jitter(deniedRests, deniedRests/4))), "the hub denied the subscription: "+clean(q.Get("hub.reason")))
 	default:
 		return false, nil
 	}

@@ -38,7 +38,7 @@ func (w *WebSub) ping(out http.ResponseWriter, r *http.Request) {
 	s, err := w.find(r.Context(), r.PathValue("id"))
 	if store.NoRow(err) || err == nil && s.state == leaving {
 		w.count(pingUnknown)
-		web.FailWith(out, http.StatusGone, "nobody here wants this any more") // the hub then ends it: section 7
+		web.FailWith(out, http.StatusGone, "no such subscription") // the hub then ends it: section 7
 		return
 	}
 	if err == nil {
@@ -49,7 +49,7 @@ func (w *WebSub) ping(out http.ResponseWriter, r *http.Request) {
 		result, err = w.take(out, r, s)
 	}
 	if err != nil {
-		w.Log.Warn("a ping was not kept", "source", s.source, "error", err)
+		w.Log.Warn("hub delivery not stored", "source", s.source, "error", err)
 		web.FailWith(out, http.StatusServiceUnavailable, "try again later")
 		return
 	}

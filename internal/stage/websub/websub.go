@@ -22,8 +22,8 @@ import (
 // Config is the stage's section.
 type Config struct {
 	Subscribe bool             `toml:"subscribe" comment:"subscribe to the hubs that feeds name; needs http.public_url"`
-	Lease     setting.Duration `toml:"lease" comment:"how long a subscription is asked for; what the hub gives counts, from 1h to 30d"`
-	Gap       setting.Duration `toml:"gap" comment:"least time between two requests to a host of hubs"`
+	Lease     setting.Duration `toml:"lease" comment:"lease to request; the hub decides, within 1h to 30d"`
+	Gap       setting.Duration `toml:"gap" comment:"minimum time between two requests to a hub's host"`
 }
 
 // Defaults are the working values.
@@ -134,10 +134,10 @@ func (w *WebSub) Run(ctx context.Context) error {
 		}
 		if swept.IsZero() || time.Since(swept) >= sweepEvery {
 			swept = time.Now()
-			w.note(ctx, "what feeds name waits for the next sweep", w.sweep(ctx))
+			w.note(ctx, "hub sweep failed; retrying", w.sweep(ctx))
 		}
 		wait, err := w.look(ctx, &running)
-		w.note(ctx, "hubs wait for the next turn", err)
+		w.note(ctx, "hub requests not sent; retrying", err)
 		timer.Reset(wait)
 	}
 }

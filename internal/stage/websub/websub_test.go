@@ -167,7 +167,7 @@ func TestADenialHoldsForADay(t *testing.T) {
 		if got := w.verify(w.last().callback(), "mode", "denied", "topic", topic, "reason", "no\x00 room"); got.Code != 200 {
 			t.Errorf("a denial was answered %d", got.Code)
 		}
-		if s := w.subscription(1); s.state != "denied" || s.problem != "the hub denies it: no room" {
+		if s := w.subscription(1); s.state != "denied" || s.problem != "the hub denied the subscription: no room" {
 			t.Errorf("%+v", s)
 		}
 		w.wait(20 * time.Hour)

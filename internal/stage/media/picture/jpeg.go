@@ -101,7 +101,7 @@ func examineJPEG(file []byte) (header, error) {
 	for s := range segments(file) {
 		switch {
 		case isFrame(s.marker) && h.memory > 0:
-			return h, invalid("the JPEG has more than one picture in it")
+			return h, invalid("the JPEG contains more than one picture")
 		case isFrame(s.marker):
 			if err := h.frame(s); err != nil {
 				return h, err
@@ -118,7 +118,7 @@ func examineJPEG(file []byte) (header, error) {
 	case h.memory == 0, scans == 0, data < h.Width*h.Height/512: // each block takes one bit or more
 		return h, cutOff()
 	case scans > maxScans:
-		return h, invalid("the JPEG has %d scans; at most %d are taken", scans, maxScans)
+		return h, invalid("the JPEG has %d scans; at most %d are accepted", scans, maxScans)
 	}
 	if rgb {
 		h.memory += 4 * int64(h.Width*h.Height)
@@ -129,7 +129,7 @@ func examineJPEG(file []byte) (header, error) {
 // frame reads the frame header, T.81 section B.2.2.
 func (h *header) frame(s segment) error {
 	if s.marker > sof2 {
-		return invalid("this kind of JPEG (SOF%d) is not shown by browsers", s.marker-sof0)
+		return invalid("browsers do not show this kind of JPEG (SOF%d)", s.marker-sof0)
 	}
 	if len(s.body) < 6 || len(s.body) < 6+3*int(s.body[5]) {
 		return cutOff()

@@ -45,7 +45,7 @@ func Inspect(body []byte) (Info, error) {
 // examine picks the walk by the first bytes.
 func examine(body []byte) (h header, err error) {
 	if len(body) > maxBytes {
-		return h, invalid("the picture has %d bytes; at most %d are taken", len(body), maxBytes)
+		return h, invalid("the picture has %d bytes; at most %d are accepted", len(body), maxBytes)
 	}
 	switch kind(body) {
 	case "image/jpeg":
@@ -57,7 +57,7 @@ func examine(body []byte) (h header, err error) {
 	case "image/webp":
 		h, err = examineWebP(body)
 	default:
-		err = invalid("this is no JPEG, PNG, GIF or WebP picture")
+		err = invalid("not a JPEG, PNG, GIF or WebP picture")
 	}
 	if err != nil {
 		return header{}, err
@@ -90,7 +90,7 @@ func size(width, height int) error {
 	case width <= 0 || height <= 0:
 		return invalid("the picture has no size: %d × %d pixels", width, height)
 	case width > maxSide || height > maxSide || width*height > maxPixels:
-		return invalid("the picture has %d × %d pixels; at most %d of a side and %d in all are taken", width, height, maxSide, maxPixels)
+		return invalid("the picture has %d × %d pixels; at most %d per side and %d in all are accepted", width, height, maxSide, maxPixels)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func size(width, height int) error {
 // frames checks how much an animation shows in all.
 func frames(n, pixels int) error {
 	if n > maxFrames || pixels > maxFramePixels {
-		return invalid("the animation has %d pictures or more of %d pixels in all; at most %d and %d are taken",
+		return invalid("the animation has at least %d frames with %d pixels in all; at most %d and %d are accepted",
 			n, pixels, maxFrames, maxFramePixels)
 	}
 	return nil
@@ -126,4 +126,4 @@ func invalid(format string, args ...any) error {
 	return courant.Errorf(courant.Invalid, format, args...)
 }
 
-func cutOff() error { return invalid("the picture is cut off") }
+func cutOff() error { return invalid("the picture is truncated") }

@@ -57,7 +57,7 @@ func examineWebP(file []byte) (header, error) {
 			return h, err
 		}
 		if h.Width > 0 && (width != h.Width || height != h.Height) {
-			return h, invalid("the WebP says two sizes")
+			return h, invalid("the WebP declares two different sizes")
 		}
 		h.Width, h.Height = width, height
 	}

@@ -136,7 +136,7 @@ func readAll(b *bytes.Buffer, r io.Reader, most int64) error {
 func decoded(encoding string, body io.Reader) (io.ReadCloser, error) {
 	codings := strings.FieldsFunc(strings.ToLower(encoding), func(r rune) bool { return r == ',' || r == ' ' })
 	if len(codings) > maxLayers {
-		return nil, courant.Errorf(courant.Invalid, "%d layers of Content-Encoding", len(codings))
+		return nil, courant.Errorf(courant.Invalid, "Content-Encoding has %d layers; at most %d are supported", len(codings), maxLayers)
 	}
 	r := io.NopCloser(body)
 	for i := len(codings) - 1; i >= 0; i-- {
@@ -171,7 +171,7 @@ func undo(coding string, r io.Reader) (io.ReadCloser, error) {
 		if head, _ := b.Peek(64); isText(head) { // as with "utf-8", which is no coding
 			return io.NopCloser(b), nil
 		}
-		return nil, courant.Errorf(courant.Invalid, "unknown Content-Encoding %q", coding)
+		return nil, courant.Errorf(courant.Invalid, "unsupported Content-Encoding %q", coding)
 	}
 	if err != nil {
 		return nil, src.blame(coding, err)
@@ -199,7 +199,7 @@ func (s *source) blame(coding string, err error) error {
 	if s.err != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
-	return courant.Errorf(courant.Invalid, "the %s encoding is broken: %w", coding, err)
+	return courant.Errorf(courant.Invalid, "the body is not valid %s: %w", coding, err)
 }
 
 // undone is a body without its coding.

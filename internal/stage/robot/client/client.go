@@ -94,7 +94,7 @@ func New(c Config) (*Client, error) {
 		}
 		u, err := url.Parse(p)
 		if err != nil || u.Host == "" {
-			return nil, courant.Errorf(courant.Invalid, "robot.proxy: %q is not an address: write http://host:port", p)
+			return nil, courant.Errorf(courant.Invalid, "robot.proxy, HTTP_PROXY and HTTPS_PROXY must be of the form http://host:port, not %q", p)
 		}
 		client.proxies[net.JoinHostPort(u.Hostname(), strconv.Itoa(guard.Port(u)))] = true
 	}
@@ -213,7 +213,7 @@ func (c *Client) Get(ctx context.Context, r Request) (*Answer, error) {
 		a.Address = at
 	}
 	idle := or(c.config.Idle, 15*time.Second)
-	timer := time.AfterFunc(idle, func() { end(courant.Errorf(courant.Busy, "nothing came for %v in the middle of the answer", idle)) })
+	timer := time.AfterFunc(idle, func() { end(courant.Errorf(courant.Busy, "the response stalled: no data for %v", idle)) })
 	defer timer.Stop()
 	resp.Body = &watched{resp.Body, timer, idle}
 	if resp.StatusCode == http.StatusOK {
@@ -356,11 +356,11 @@ func explain(err error) error {
 	case err == nil, errors.Is(err, courant.Forbidden), errors.Is(err, courant.Invalid), errors.Is(err, courant.Busy):
 		return err
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return courant.Errorf(courant.NotFound, "the host %s is not known", dns.Name)
+		return courant.Errorf(courant.NotFound, "host %s not found", dns.Name)
 	case errors.Is(err, io.EOF):
 		return courant.Errorf(courant.Busy, "%s", noAnswer)
 	case errors.Is(err, context.DeadlineExceeded):
-		return courant.Errorf(courant.Busy, "no whole answer in time")
+		return courant.Errorf(courant.Busy, "timeout before the response was complete")
 	}
-	return fmt.Errorf("no answer: %w", err)
+	return fmt.Errorf("no response: %w", err)
 }

@@ -16,7 +16,7 @@ import (
 // just then, so that the request is worth another try, in its time.
 var Lost = courant.Errorf(courant.Busy, "%s", noAnswer)
 
-const noAnswer = "the server closed the connection without an answer"
+const noAnswer = "the server closed the connection without a response"
 
 // tracked tells the request that it carries when it ends without an answer.
 // net/http would ask again at once, and as often as there are idle connections to

@@ -108,7 +108,7 @@ func (f *Fetcher) follow(ctx context.Context, out *Fetched, address string) erro
 			return fmt.Errorf("redirect loop: %s leads back to itself", link.Redact(a.Location))
 		}
 		if u, err := url.Parse(address); err == nil && len(a.Cookies) > 0 {
-			out.say("it sets %d cookies, which go along with this redirect only", len(a.Cookies))
+			out.say("it sets %d cookies, which are sent along this redirect chain only", len(a.Cookies))
 			jar.SetCookies(u, a.Cookies)
 		}
 		address = a.Location
@@ -155,7 +155,7 @@ func (f *Fetcher) guards(address string) error {
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return courant.Errorf(courant.Invalid, "%s cannot be read as an address", address)
+		return courant.Errorf(courant.Invalid, "%s is not a valid URL", address)
 	}
 	return f.Guard.URL(u)
 }
@@ -171,28 +171,28 @@ func status(code int) string {
 // meaning says what the robot makes of an answer beside its body.
 func (out *Fetched) meaning(a *client.Answer) {
 	if a.RetryAfter > 0 {
-		out.say("the host asks not to be asked again for %v", setting.Duration(a.RetryAfter))
+		out.say("the host asks for no request for %v (Retry-After)", setting.Duration(a.RetryAfter))
 	}
 	if a.Fresh > 0 {
-		out.say("it stays fresh for %v by its header: a source is not asked more often", setting.Duration(a.Fresh))
+		out.say("the response stays fresh for %v by its header: a source is not polled more often", setting.Duration(a.Fresh))
 	}
 	switch {
 	case a.Wall != "":
-		out.say("this is the bot wall of %s: the host is left alone for an hour at least, and a source says so", a.Wall)
+		out.say("this is the bot wall of %s: the robot backs off from the host for at least an hour, and a source shows it", a.Wall)
 	case a.Status == http.StatusTooManyRequests:
-		out.say("a limit: the robot leaves all hosts of the domain alone for a while")
+		out.say("rate limit: the robot backs off from all hosts of the domain")
 	case a.Status >= 500 && a.RetryAfter > setback:
-		out.say("the robot leaves the host alone for that long")
+		out.say("the robot backs off from the host for that long")
 	case a.Status >= 500:
-		out.say("the robot leaves the host alone for half a minute, and longer each time")
+		out.say("the robot backs off from the host for half a minute, and longer after each failure")
 	case a.Status == http.StatusGone:
-		out.say("a source that is gone is not asked any more")
+		out.say("a source that is gone is not polled any more")
 	case a.Location != "" && (a.Status == http.StatusMovedPermanently || a.Status == http.StatusPermanentRedirect):
-		out.say("it leads to %s for good: a source is asked there from the second time on", link.Redact(a.Location))
+		out.say("permanent redirect to %s: from the second time on a source is polled there directly", link.Redact(a.Location))
 	case a.Location != "":
-		out.say("it leads to %s", link.Redact(a.Location))
+		out.say("redirect to %s", link.Redact(a.Location))
 	case a.Status/100 == 3 && a.Status != http.StatusNotModified:
-		out.say("it is a redirect that names no address")
+		out.say("a redirect without a valid Location header")
 	}
 }
 
@@ -203,23 +203,23 @@ func (f *Fetcher) body(out *Fetched, a *client.Answer) {
 		return
 	}
 	_, out.Charset, _ = charset.Decode(a.Body, a.Type)
-	kind := "no type"
+	kind := "no Content-Type"
 	if a.Type != "" {
-		kind = "type " + a.Type
+		kind = "Content-Type " + a.Type
 	}
-	out.say("%s, really in %s, %d bytes unpacked", kind, out.Charset, out.Bytes)
+	out.say("%s, charset %s, %d bytes after unpacking", kind, out.Charset, out.Bytes)
 	if int64(out.Bytes) > int64(f.MaxFeed) {
 		text, _ := f.MaxFeed.MarshalText() // never fails
-		out.say("a feed of this size would be refused, for robot.max_feed is %s; robot.max_catalog and max_picture are for catalogues and pictures", text)
+		out.say("a feed of this size would be refused: robot.max_feed is %s (catalogues and pictures have robot.max_catalog and robot.max_picture)", text)
 	}
 	switch {
 	case a.ETag != "" && a.Modified != "":
-		out.say("validators that are sent the next time: ETag %s, Last-Modified %s", a.ETag, a.Modified)
+		out.say("validators for the next request: ETag %s, Last-Modified %s", a.ETag, a.Modified)
 	case a.ETag != "":
-		out.say("validator that is sent the next time: ETag %s", a.ETag)
+		out.say("validator for the next request: ETag %s", a.ETag)
 	case a.Modified != "":
-		out.say("validator that is sent the next time: Last-Modified %s", a.Modified)
+		out.say("validator for the next request: Last-Modified %s", a.Modified)
 	default:
-		out.say("it has no validators, so that all of it is sent each time")
+		out.say("no validators: the whole body is sent each time")
 	}
 }

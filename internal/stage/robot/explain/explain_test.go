@@ -123,40 +123,40 @@ func TestFetchTellsWhatTheRobotWouldDo(t *testing.T) {
 		return openFetcher(t, func(f *explain.Fetcher) { f.MaxFeed = 2 << 10 })
 	}
 	f := open()
-	check(t, f, s.URL+"/etag", "", "robots.txt of "+s.URL+" allows it to courant", "answered 200 OK", `validator that is sent the next time: ETag "abc"`)
-	check(t, f, s.URL+"/modified", "", "the next time: Last-Modified Mon, 05 Jan")
+	check(t, f, s.URL+"/etag", "", "robots.txt of "+s.URL+" allows it for courant", "answered 200 OK", `validator for the next request: ETag "abc"`)
+	check(t, f, s.URL+"/modified", "", "for the next request: Last-Modified Mon, 05 Jan")
 	check(t, f, s.URL+"/none", "", "answered 404 Not Found")
-	check(t, f, s.URL+"/large", "", "a feed of this size would be refused, for robot.max_feed is 2KiB", "no validators")
-	check(t, f, s.URL+"/private/x", "robots.txt of "+s.URL+" forbids it to courant")
-	check(t, f, s.URL+"/within", "robots.txt of "+s.URL+" forbids it to courant", "it leads to "+s.URL+"/private/1")
-	check(t, f, s.URL+"/file", "not allowed: file:///etc/passwd: only http and https are fetched", "it leads to file:///etc/passwd")
-	check(t, f, s.URL+"/nowhere", "", "answered 302 Found", "a redirect that names no address")
+	check(t, f, s.URL+"/large", "", "a feed of this size would be refused: robot.max_feed is 2KiB", "no validators")
+	check(t, f, s.URL+"/private/x", "robots.txt of "+s.URL+" disallows it for courant")
+	check(t, f, s.URL+"/within", "robots.txt of "+s.URL+" disallows it for courant", "redirect to "+s.URL+"/private/1")
+	check(t, f, s.URL+"/file", "not allowed: file:///etc/passwd: only http and https are fetched", "redirect to file:///etc/passwd")
+	check(t, f, s.URL+"/nowhere", "", "answered 302 Found", "a redirect without a valid Location header")
 	check(t, f, s.URL+"/circle", "redirect loop: "+s.URL+"/circle leads back to itself")
-	check(t, f, s.URL+"/password", "not allowed: http://xxxxx@", "it leads to http://xxxxx@")
+	check(t, f, s.URL+"/password", "not allowed: http://xxxxx@", "redirect to http://xxxxx@")
 	check(t, f, "http://user:secret@a.example/", "the URL holds a user name or password", "http://xxxxx@a.example/")
 	if heard := s.heard(); strings.Count(heard, "/robots.txt") != 1 || strings.Contains(heard, "private") {
 		t.Errorf("the site was asked for %s", heard)
 	}
-	check(t, open(), s.URL+"/broken", "what answers there does not speak HTTP")
+	check(t, open(), s.URL+"/broken", "the server does not speak HTTP")
 	check(t, open(), s.URL+"/cut", "the server closed the connection")
-	check(t, open(), "https"+strings.TrimPrefix(s.URL, "http")+"/", "https"+strings.TrimPrefix(s.URL, "http")+"/robots.txt cannot be had, so that nothing may be fetched: what answers there does not speak https")
+	check(t, open(), "https"+strings.TrimPrefix(s.URL, "http")+"/", "https"+strings.TrimPrefix(s.URL, "http")+"/robots.txt is not available, so nothing may be fetched: the server does not speak HTTPS")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.Close()
-	check(t, open(), "http://"+l.Addr().String()+"/", "http://"+l.Addr().String()+"/robots.txt cannot be had, so that nothing may be fetched: nothing listens there")
+	check(t, open(), "http://"+l.Addr().String()+"/", "http://"+l.Addr().String()+"/robots.txt is not available, so nothing may be fetched: connection refused")
 }
 
 func TestFetchFollowsRedirectsOfRobotsTxt(t *testing.T) {
 	elsewhere := openSite(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "User-agent: *\nDisallow: /private\n") })
 	for to, want := range map[string]struct{ failed, says string }{
-		elsewhere.URL + "/rules.txt": {"robots.txt of ", "and leads to " + elsewhere.URL + "/rules.txt"},
-		"/robots.txt":                {"", "leads in a circle"},
-		"/hop/0":                     {"", "over more than 5 redirects: nothing is forbidden"},
-		"/hop/2":                     {"robots.txt of ", "leads to "},
-		"http://10.1.2.3/robots.txt": {"", "leads to what is not fetched, http://10.1.2.3/robots.txt: nothing is forbidden"},
-		"ftp://a.example/":           {"", "leads to what is not fetched, ftp://a.example/: nothing is forbidden"},
+		elsewhere.URL + "/rules.txt": {"robots.txt of ", "and redirects to " + elsewhere.URL + "/rules.txt"},
+		"/robots.txt":                {"", "ends in a redirect loop at "},
+		"/hop/0":                     {"", "has more than 5 redirects: everything is allowed"},
+		"/hop/2":                     {"robots.txt of ", "redirects to "},
+		"http://10.1.2.3/robots.txt": {"", "redirects to http://10.1.2.3/robots.txt, which may not be fetched: everything is allowed"},
+		"ftp://a.example/":           {"", "redirects to ftp://a.example/, which may not be fetched: everything is allowed"},
 	} {
 		s := openSite(t, func(w http.ResponseWriter, r *http.Request) {
 			n := 0
@@ -177,7 +177,7 @@ func TestFetchFollowsRedirectsOfRobotsTxt(t *testing.T) {
 }
 
 func TestFetchKeepsThePaceThatIsAskedFor(t *testing.T) {
-	for delay, failed := range map[string]string{"1": "", "600": "%s is not to be asked before "} {
+	for delay, failed := range map[string]string{"1": "", "600": "no request to %s before "} {
 		s := openSite(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/robots.txt" {
 				fmt.Fprint(w, "User-agent: *\nCrawl-delay: "+delay+"\n")
@@ -199,8 +199,8 @@ func TestFetchLeavesAHostAloneThatWantsIt(t *testing.T) {
 		}
 	})
 	f := openFetcher(t, nil)
-	check(t, f, s.URL+"/feed", "", "answered 503 Service Unavailable", "not to be asked again for 1h", "alone for that long")
-	check(t, f, s.URL+"/other", s.URL+" is not to be asked before ", "it answered 503 Service Unavailable with Retry-After; --now")
+	check(t, f, s.URL+"/feed", "", "answered 503 Service Unavailable", "no request for 1h", "backs off from the host for that long")
+	check(t, f, s.URL+"/other", "no request to "+s.URL+" before ", "it answered 503 Service Unavailable with Retry-After; use --now")
 	if heard := s.heard(); heard != "/robots.txt /feed" {
 		t.Errorf("the site was asked for %s", heard)
 	}
@@ -209,9 +209,9 @@ func TestFetchLeavesAHostAloneThatWantsIt(t *testing.T) {
 func TestFetchAsksNoHostThatARunningRobotLeavesAlone(t *testing.T) {
 	soon := time.Now().Add(time.Hour)
 	for says, state := range map[string]explain.State{
-		"the server answered 503; --now": {Host: explain.Rest{Until: soon, Why: "the server answered 503"}},
-		"a limit; --now":                 {Host: explain.Rest{Until: time.Now(), Why: "x"}, Domain: explain.Rest{Until: soon, Why: "a limit"}},
-		"its robots.txt cannot be had, so that nothing may be fetched; --now": {NoRobots: soon},
+		"the server answered 503; use --now": {Host: explain.Rest{Until: soon, Why: "the server answered 503"}},
+		"a limit; use --now":                 {Host: explain.Rest{Until: time.Now(), Why: "x"}, Domain: explain.Rest{Until: soon, Why: "a limit"}},
+		"its robots.txt is not available, so nothing may be fetched; use --now": {NoRobots: soon},
 	} {
 		s := openSite(t, func(w http.ResponseWriter, _ *http.Request) {})
 		known := func(f *explain.Fetcher) {
@@ -222,7 +222,7 @@ func TestFetchAsksNoHostThatARunningRobotLeavesAlone(t *testing.T) {
 				return state, nil
 			}
 		}
-		check(t, openFetcher(t, known), s.URL+"/feed", "the robot leaves "+s.URL+" alone until ", says)
+		check(t, openFetcher(t, known), s.URL+"/feed", "the robot is in back-off for "+s.URL+" until ", says)
 		if heard := s.heard(); heard != "" {
 			t.Errorf("the site was asked for %s", heard)
 		}
@@ -237,7 +237,7 @@ func TestFetchKeepsThePaceThatARunningRobotHasLearnt(t *testing.T) {
 			return explain.State{Pace: 700 * time.Millisecond}, nil
 		}
 	})
-	check(t, f, s.URL+"/feed", "", "the pace that its limits have taught the robot")
+	check(t, f, s.URL+"/feed", "", "the pace that the robot has learnt from 429 responses")
 }
 
 func TestFetchAsksNothingWhenTheRobotCannotBeAsked(t *testing.T) {

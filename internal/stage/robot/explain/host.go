@@ -52,7 +52,7 @@ func (f *Fetcher) place(address string) *host {
 		if f.hosts == nil {
 			f.hosts = map[string]*host{}
 		}
-		h = &host{origin: origin, gap: f.Gap, pace: "its pace, robot.gap"}
+		h = &host{origin: origin, gap: f.Gap, pace: "the minimum gap, robot.gap"}
 		f.hosts[origin] = h
 	}
 	return h
@@ -86,11 +86,11 @@ func (f *Fetcher) leftAlone(ctx context.Context, h *host) error {
 	if err != nil {
 		return err
 	}
-	h.slower(known.Pace, "the pace that its limits have taught the robot")
+	h.slower(known.Pace, "the pace that the robot has learnt from 429 responses")
 	h.rest(known.Host.Until, known.Host.Why)
 	h.rest(known.Domain.Until, known.Domain.Why)
-	h.rest(known.NoRobots, "its robots.txt cannot be had, so that nothing may be fetched")
-	return h.tooLong("the robot leaves %s alone until %s: %s")
+	h.rest(known.NoRobots, "its robots.txt is not available, so nothing may be fetched")
+	return h.tooLong("the robot is in back-off for %s until %s: %s")
 }
 
 // slower has the host asked more rarely.
@@ -118,14 +118,14 @@ func (h *host) tooLong(format string) error {
 	if time.Until(h.next) <= mostPatience {
 		return nil
 	}
-	return notNowError(fmt.Sprintf(format+"; --now asks it all the same", h.origin, h.next.UTC().Format("2006-01-02 15:04:05"), h.why))
+	return notNowError(fmt.Sprintf(format+"; use --now to fetch anyway", h.origin, h.next.UTC().Format("2006-01-02 15:04:05"), h.why))
 }
 
 // turn waits until the host may be asked. With Now it waits for its gap alone.
 func (f *Fetcher) turn(ctx context.Context, out *Fetched, h *host) error {
 	next := h.next
 	if !f.Now {
-		if err := h.tooLong("%s is not to be asked before %s: %s"); err != nil {
+		if err := h.tooLong("no request to %s before %s: %s"); err != nil {
 			return err
 		}
 	} else if soon := time.Now().Add(f.Gap); next.After(soon) {
@@ -135,7 +135,7 @@ func (f *Fetcher) turn(ctx context.Context, out *Fetched, h *host) error {
 	if wait <= 0 {
 		return nil
 	}
-	out.say("it waited %v for %s: %s", wait.Round(time.Millisecond), h.origin, h.why)
+	out.say("waited %v for %s: %s", wait.Round(time.Millisecond), h.origin, h.why)
 	if wait >= 2*time.Second && f.Waiting != nil {
 		f.Waiting("waiting %v for %s: %s", wait.Round(time.Second), h.origin, h.why)
 	}
@@ -157,11 +157,11 @@ func (h *host) asked(a *client.Answer, err error) {
 		return
 	}
 	h.next, h.why = now.Add(h.gap-a.Latency), h.pace
-	h.rest(now.Add(min(2*a.Latency, mostLatency)-a.Latency), "its pace, twice the time that it takes to answer")
+	h.rest(now.Add(min(2*a.Latency, mostLatency)-a.Latency), "its pace, twice its latency")
 	answered := "it answered " + status(a.Status)
 	switch {
 	case a.Wall != "":
-		h.rest(now.Add(wallWait), answered+" by the bot wall of "+a.Wall)
+		h.rest(now.Add(wallWait), answered+" (bot wall of "+a.Wall+")")
 	case a.Status >= 500, a.Status == http.StatusTooManyRequests:
 		h.rest(now.Add(setback), answered)
 	}
@@ -183,15 +183,15 @@ func (f *Fetcher) robotsOf(ctx context.Context, out *Fetched, h *host) (a *clien
 			return a, at, err
 		}
 		to := link.Redact(a.Location)
-		out.say("%s answered %s and leads to %s", at, status(a.Status), to)
+		out.say("%s answered %s and redirects to %s", at, status(a.Status), to)
 		been[at] = true
 		switch bad := f.guards(a.Location); {
 		case been[a.Location]:
-			return nil, at, nowhere("%s/robots.txt leads in a circle, at %s: nothing is forbidden", h.origin, to)
+			return nil, at, nowhere("%s/robots.txt ends in a redirect loop at %s: everything is allowed", h.origin, to)
 		case n == robotsHops:
-			return nil, at, nowhere("%s/robots.txt leads over more than %d redirects: nothing is forbidden", h.origin, robotsHops)
+			return nil, at, nowhere("%s/robots.txt has more than %d redirects: everything is allowed", h.origin, robotsHops)
 		case bad != nil:
-			return nil, at, nowhere("%s/robots.txt leads to what is not fetched, %s: nothing is forbidden", h.origin, to)
+			return nil, at, nowhere("%s/robots.txt redirects to %s, which may not be fetched: everything is allowed", h.origin, to)
 		}
 		at = a.Location
 	}
@@ -214,13 +214,13 @@ func (h *host) learn(a *client.Answer, at string, err error, agent string) {
 	case own && (errors.Is(err, courant.Forbidden) || errors.Is(err, courant.NotFound)):
 		h.refusal = err // the address itself may not be asked, or is nowhere
 	case errors.Is(err, courant.Forbidden), errors.Is(err, courant.NotFound):
-		h.free = fmt.Sprintf("%s/robots.txt leads to %s, which cannot be: %v: nothing is forbidden", h.origin, at, err)
+		h.free = fmt.Sprintf("%s/robots.txt redirects to %s, which cannot be fetched (%v): everything is allowed", h.origin, at, err)
 	case err != nil:
-		h.refusal = fmt.Errorf("%s cannot be had, so that nothing may be fetched: %w", at, plain(err))
+		h.refusal = fmt.Errorf("%s is not available, so nothing may be fetched: %w", at, plain(err))
 	case a.Status >= 500 || a.Status == http.StatusTooManyRequests:
-		h.refusal = fmt.Errorf("%s answered %s, so that nothing may be fetched", at, status(a.Status))
+		h.refusal = fmt.Errorf("%s answered %s, so nothing may be fetched", at, status(a.Status))
 	case a.Status != http.StatusOK:
-		h.free = fmt.Sprintf("%s answered %s: nothing is forbidden", at, status(a.Status))
+		h.free = fmt.Sprintf("%s answered %s: everything is allowed", at, status(a.Status))
 	default:
 		h.rules = rules.Parse(a.Body, agent)
 		h.slower(h.rules.Delay, fmt.Sprintf("its robots.txt asks for %v between two requests (Crawl-delay)", setting.Duration(h.rules.Delay)))
@@ -243,11 +243,11 @@ func (h *host) allows(out *Fetched, address, agent string) error {
 		return err
 	}
 	if !h.rules.Allowed(u.RequestURI()) {
-		return courant.Errorf(courant.Forbidden, "robots.txt of %s forbids it to %s", h.origin, rules.Token(agent))
+		return courant.Errorf(courant.Forbidden, "robots.txt of %s disallows it for %s", h.origin, rules.Token(agent))
 	}
 	if again {
 		return nil
 	}
-	out.say("robots.txt of %s allows it to %s; pace: one request in %v", h.origin, rules.Token(agent), setting.Duration(h.gap))
+	out.say("robots.txt of %s allows it for %s; pace: one request per %v", h.origin, rules.Token(agent), setting.Duration(h.gap))
 	return nil
 }

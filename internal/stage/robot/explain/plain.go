@@ -25,25 +25,25 @@ func plain(err error) error {
 		errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, syscall.ECONNREFUSED):
-		text = "nothing listens there: the connection is refused"
+		text = "connection refused: nothing listens there"
 	case errors.As(err, &certificate), errors.As(err, new(x509.UnknownAuthorityError)), errors.As(err, new(x509.HostnameError)):
-		text = "the certificate of the host does not hold: " + after(text, "x509: ")
+		text = "invalid TLS certificate: " + after(text, "x509: ")
 	case errors.As(err, &record), strings.Contains(text, "server gave HTTP response to HTTPS client"):
-		text = "what answers there does not speak https"
+		text = "the server does not speak HTTPS"
 	case strings.Contains(text, "tls: "):
-		text = "no https connection comes about: " + after(text, "tls: ")
+		text = "TLS handshake failed: " + after(text, "tls: ")
 	case strings.Contains(text, "malformed"), strings.Contains(text, "HTTP/1.x transport connection broken"):
-		text = "what answers there does not speak HTTP"
+		text = "the server does not speak HTTP"
 	case strings.Contains(text, "headers exceeded"):
-		text = "the header of the answer is too large"
+		text = "the response header is too large"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		text = "the server closed the connection before its answer was whole"
+		text = "the server closed the connection before the response was complete"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		text = "there is no way to the host"
+		text = "no route to the host"
 	case errors.As(err, &dns):
-		text = "the name of the host cannot be looked up"
+		text = "the host name could not be resolved"
 	case errors.As(err, &timeout) && timeout.Timeout():
-		text = "no answer in time"
+		text = "timeout: no response in time"
 	}
 	return errors.New(text)
 }
