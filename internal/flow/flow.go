@@ -1,14 +1,14 @@
 // Package flow is the map: every topic, in the order in which data moves, with
-// who writes it and who reads it. Stages know the map and not one another. A
-// message names a fact and its time; what it is about lies in the store.
+// its writers and its readers. Stages know the map and not one another. A
+// message names a fact and its time; the content is in the store.
 package flow
 
 import "github.com/courant-platform/courant/internal/port/bus"
 
 // The topics.
 var (
-	SourceDue      = bus.Topic[Poll]{Name: "source.due"}        // schedule → robot; robot → robot, where a redirect leads to
-	FeedFetched    = bus.Topic[Poll]{Name: "feed.fetched"}      // robot, websub → parse, and whoever subscribes
+	SourceDue      = bus.Topic[Poll]{Name: "source.due"}        // schedule → robot; robot → robot after a redirect to another partition
+	FeedFetched    = bus.Topic[Poll]{Name: "feed.fetched"}      // robot, websub → parse, subscribers
 	SourceChanged  = bus.Topic[Poll]{Name: "source.changed"}    // parse → schedule, websub
 	DocumentFound  = bus.Topic[Version]{Name: "document.found"} // parse → media
 	FetchWanted    = bus.Topic[Fetch]{Name: "fetch.wanted"}     // media → robot; robot → robot
@@ -17,11 +17,11 @@ var (
 	DocumentReady  = bus.Topic[Version]{Name: "document.ready"} // parse, media → pages
 	BatchReady     = bus.Topic[Batch]{Name: "batch.ready"}      // parse → pages
 	PageWanted     = bus.Topic[Page]{Name: "page.wanted"}       // serve → pages
-	PageKept       = bus.Topic[Kept]{Name: "page.kept"}         // pages → pages, which numbers the change
-	PageChanged    = bus.Topic[Changes]{Name: "page.changed"}   // pages → whoever follows the change feed
+	PageKept       = bus.Topic[Kept]{Name: "page.kept"}         // pages → pages, which numbers the changes
+	PageChanged    = bus.Topic[Changes]{Name: "page.changed"}   // pages → followers of the change feed
 )
 
-// Poll is one asking of a source.
+// Poll is one poll of a source.
 type Poll struct {
 	Source    int64  `json:"source,string"`
 	Origin    string `json:"origin"`    // scheme, host and port
@@ -29,7 +29,7 @@ type Poll struct {
 	AsOf      int64  `json:"as_of"`
 }
 
-// Fetch is one download that somebody wants.
+// Fetch is a wanted download of one address.
 type Fetch struct {
 	Hash      []byte `json:"hash"` // digest of the address
 	Origin    string `json:"origin"`
@@ -37,35 +37,35 @@ type Fetch struct {
 	Priority  int    `json:"priority"`
 }
 
-// Version is what a source says under an address, as of a time.
+// Version is a source's version of the document at an address, as of a time.
 type Version struct {
 	URL    []byte `json:"url"` // digest of the address
 	Source int64  `json:"source,string"`
 	AsOf   int64  `json:"as_of"`
 }
 
-// Batch is what a large catalogue brings at once: the nth of the versions of an
-// as-of.
+// Batch is the nth batch of the documents that one reading of a large catalogue
+// has found.
 type Batch struct {
 	Source int64 `json:"source,string"`
 	AsOf   int64 `json:"as_of"`
 	N      int   `json:"n"`
 }
 
-// Page is a page that somebody reads before it is printed.
+// Page is a page that a reader requests before it is rendered.
 type Page struct {
 	URL []byte `json:"url"` // digest of the address
 }
 
-// Kept says that pages have changed which have no number yet.
+// Kept says that there are page changes without a number.
 type Kept struct{}
 
-// Changes says how far the change feed goes.
+// Changes says what the newest number of the change feed is.
 type Changes struct {
 	Newest int64 `json:"newest"`
 }
 
-// File is a stored picture or video by the hash of its content.
+// File is a stored picture or video, named by the hash of its content.
 type File struct {
 	Content string `json:"content"`
 }

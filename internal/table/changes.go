@@ -17,10 +17,10 @@ type Change struct {
 	Hash        []byte
 	Withdrawn   bool
 	DuplicateOf int64  // the first page with nearly the same text; 0 if it is this one
-	Document    []byte // packed; ChangesWithDocuments alone reads it, nil where there is none
+	Document    []byte // packed; only read by ChangesWithDocuments, nil if there is none
 }
 
-// Changes calls each for the changes after a number, in their order, up to a limit.
+// Changes calls each for the changes after a number, in order, at most limit of them.
 func Changes(r store.Reader, after int64, limit int, each func(Change)) error {
 	return r.Rows(func(rows store.Rows) error {
 		var c Change
@@ -45,9 +45,9 @@ func (c *Change) columns() []any {
 		&c.Withdrawn, &c.DuplicateOf}
 }
 
-// ChangeBounds are the ends of the change feed. Who has read up to a number below
-// oldest, or beyond newest, begins again after 0: withdrawals up to oldest are
-// forgotten, and a number beyond newest was given by another database.
+// ChangeBounds returns the ends of the change feed. A follower whose number is below
+// oldest or beyond newest starts again after 0: withdrawals up to oldest are
+// deleted, and a number beyond newest comes from another database.
 func ChangeBounds(r store.Reader) (oldest, newest int64, err error) {
 	err = r.Row(changeBounds).Scan(&oldest, &newest)
 	return oldest, newest, err

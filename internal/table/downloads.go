@@ -7,7 +7,7 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// Download is the body of a source as it is handed over to be read.
+// Download is the body of a source, ready to be parsed.
 type Download struct {
 	Source         int64
 	Kind           string // feed or catalog, for subscribers
@@ -15,14 +15,14 @@ type Download struct {
 	URL            string // after redirects
 	Type           string // Content-Type
 	ETag, Modified string // validators
-	Blob           string // key of the body; "" for the bytes that were read last, under new validators
-	Body, Raw      []byte // digests of the body, unpacked and as it came
-	Pushed         bool   // a hub delivered it; the validators are those of what was read before
-	Hubs, Self     string // of the answer's Link header; hubs with blanks between them
+	Blob           string // key of the body; "" if only the validators have changed since the last body
+	Body, Raw      []byte // digests of the body, unpacked and as received
+	Pushed         bool   // a hub delivered it; the validators are those of the body before
+	Hubs, Self     string // from the response's Link header; hubs are separated by blanks
 }
 
-// HandOver leaves a download for parse, in place of one that has not been read and
-// is older, and logs it for subscribers. The caller emits flow.FeedFetched.
+// HandOver stores a pending download for parse and logs it for subscribers. It
+// replaces an older pending download. The caller emits flow.FeedFetched.
 func HandOver(tx *store.Tx, d Download) error {
 	_, err := tx.Exec(putPending, d.Source, d.AsOf, tx.Now().UnixMilli(), d.Blob, d.URL, d.Type, d.ETag, d.Modified, d.Body, d.Raw, d.Pushed, d.Hubs, d.Self)
 	if err != nil || d.Blob == "" {
@@ -31,17 +31,17 @@ func HandOver(tx *store.Tx, d Download) error {
 	return Log(tx, d)
 }
 
-// Log adds a download to the log of those who subscribe, if there are any. That of a
+// Log adds a download to the subscribers' log, if there are any. The download of a
 // picture has no source.
 func Log(tx *store.Tx, d Download) error {
 	_, err := tx.Exec(putDownload, d.Blob, blob.Holder(d.Blob), d.Kind, d.Source, d.URL, d.Type, d.ETag, d.Modified, tx.Now().UnixMilli())
 	return err
 }
 
-// NumberDownloads gives those that have committed their places in the log and returns
-// the newest number: who reads the log calls it first. It holds the row of the newest
-// number, so that numbers commit in their order, and who has read up to one never
-// misses one below it.
+// NumberDownloads numbers the downloads that have committed and returns the newest
+// number. Readers of the log call it first. It locks the row of the newest number, so
+// numbers commit in order, and a reader that has read up to a number never misses a
+// lower one.
 func NumberDownloads(tx *store.Tx) (newest int64, err error) {
 	if newest, err = HoldCount(tx, "downloads"); err != nil {
 		return 0, err
@@ -54,9 +54,9 @@ func NumberDownloads(tx *store.Tx) (newest int64, err error) {
 	return newest, PutCount(tx, "downloads", newest)
 }
 
-// DropDownloads takes those out of the log whose bodies were in a file that is gone, and
-// notes with the subscriptions that have not acknowledged them that they are lost to
-// them. The log is numbered before.
+// DropDownloads deletes the downloads from the log whose bodies were in a deleted file,
+// and counts them as lost in the subscriptions that have not acknowledged them. The
+// caller has numbered the log before.
 func DropDownloads(tx *store.Tx, file string) error {
 	type row struct {
 		kind   string
@@ -77,19 +77,20 @@ func DropDownloads(tx *store.Tx, file string) error {
 	return err
 }
 
-// BodyKey is where a download lies: by the minute, so that old ones are found.
+// BodyKey is the key of a download in the blob store. It begins with the minute, so
+// that old downloads are found.
 func BodyKey(now time.Time, name string) string {
 	return "body/" + now.UTC().Format("20060102t1504") + "/" + name
 }
 
-// HoldCount returns the newest number given under a name, and holds its row until the
-// transaction ends, so that numbers commit in their order.
+// HoldCount returns the newest number of a counter and locks its row until the
+// transaction ends, so that numbers commit in order.
 func HoldCount(tx *store.Tx, name string) (newest int64, err error) {
 	err = tx.Row(holdCount, name).Scan(&newest)
 	return newest, err
 }
 
-// PutCount notes the newest number given under a name, unless a greater one was.
+// PutCount sets the newest number of a counter, unless it is greater already.
 func PutCount(tx *store.Tx, name string, newest int64) error {
 	_, err := tx.Exec(putCount, name, newest)
 	return err

@@ -11,7 +11,7 @@ const (
 	putDownload = `INSERT INTO downloads (blob, file, kind, source, url, type, etag, modified, fetched)
 		SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS BIGINT), CAST($5 AS TEXT), CAST($6 AS TEXT), CAST($7 AS TEXT), CAST($8 AS TEXT), CAST($9 AS BIGINT)
 		WHERE EXISTS (SELECT 1 FROM subscriptions) ON CONFLICT (blob) DO NOTHING`
-	// All that have committed are numbered at once, in the order in which they came.
+	// Numbers all committed downloads, in the order in which they came.
 	numberDownloads = `UPDATE downloads SET number = $1 + fresh.n
 		FROM (SELECT blob, ROW_NUMBER() OVER (ORDER BY fetched, blob) AS n FROM downloads WHERE number = 0) AS fresh WHERE downloads.blob = fresh.blob`
 	dropDownloads = `DELETE FROM downloads WHERE file = $1 RETURNING kind, number`

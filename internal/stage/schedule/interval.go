@@ -7,21 +7,21 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// history is what is known of a source when its next poll is planned.
+// history is what is known about a source when its next poll is planned.
 type history struct {
-	Changed  time.Time     // when something new was found last; zero if never
+	Changed  time.Time     // last time that something new was found; zero if never
 	Rhythm   time.Duration // usual time between changes; 0 if unknown
-	TTL      time.Duration // the source's own wish; 0 for none
-	Fresh    time.Duration // how long the last answer stays fresh by its header
+	TTL      time.Duration // minimum interval that the source asks for; 0 for none
+	Fresh    time.Duration // how long the last response stays fresh by its header
 	Failures int           // in a row
-	Every    time.Duration // as people set it; 0 to follow the source
-	Pinged   time.Time     // newest ping of a hub whose lease has not ended; zero if none
+	Every    time.Duration // fixed interval set by the operator; 0 to adapt to the source
+	Pinged   time.Time     // last delivery of a hub whose lease has not ended; zero if none
 }
 
-// interval is how long to wait until the next poll, and why: a quarter of the
-// source's usual time between changes, longer while it is quiet or fails, never more
-// often than it wishes, and always between the bounds. A source whose hub tells its
-// news is asked rarely: only to see that it does.
+// interval is the time until the next poll, and the reason for it: a quarter of the
+// source's usual time between changes, longer while it is quiet or fails, never
+// shorter than the source asks for, and always between the bounds. A source whose hub
+// announces its changes is polled rarely, only to check the hub.
 func (c Config) interval(h history, now time.Time) (d time.Duration, why string) {
 	low, high := c.bounds()
 	if h.Every > 0 {
@@ -68,7 +68,7 @@ func failing(n int) string {
 	return fmt.Sprintf("the last %d polls failed", n)
 }
 
-// round shows a time without what does not matter.
+// round formats a duration with one or two units.
 func round(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
@@ -81,7 +81,7 @@ func round(d time.Duration) string {
 	return d.Round(time.Second / 10).String()
 }
 
-// announced is the least interval of a source whose hub tells its news.
+// announced is the minimum interval of a source whose hub announces its changes.
 const announced = time.Hour
 
 // bounds are the shortest and the longest interval.
@@ -90,8 +90,8 @@ func (c Config) bounds() (low, high time.Duration) {
 	return low, max(low, c.MaxInterval.Or(6*time.Hour))
 }
 
-// next is the time of the following poll: on the grid that the last one began,
-// so that sources keep apart, or an interval from now if that has passed.
+// next is the time of the next poll: one interval after the last due time, so that
+// sources stay spread out, or one interval from now if that has passed.
 func next(due, now time.Time, d time.Duration) time.Time {
 	if n := due.Add(d); n.After(now) {
 		return n
@@ -99,12 +99,12 @@ func next(due, now time.Time, d time.Duration) time.Time {
 	return now.Add(d)
 }
 
-// skip is when a feed wishes not to be asked: bits for hours of the day in UTC and
+// skip is when a feed asks not to be polled: bits for hours of the day in UTC and
 // for days of the week from Sunday on (RSS 0.91, skipHours and skipDays).
 type skip struct{ hours, days int }
 
-// after moves a time out of the hours and days that are skipped, minutes kept, so
-// that sources keep apart. Where all are skipped, none is.
+// after moves a time out of the skipped hours and days. It keeps the minutes, so that
+// sources stay spread out. If everything is skipped, nothing is.
 func (s skip) after(t time.Time) time.Time {
 	if s.hours == 0 && s.days == 0 {
 		return t

@@ -1,6 +1,6 @@
-// Package schedule finds the sources that are due and asks robot for them. Any
-// number of processes run it; the store decides who takes what. A source is not
-// asked for again while its last download has not been answered or read.
+// Package schedule finds the sources that are due and has the robot poll them. Any
+// number of processes may run it; the store decides which one takes a source. A
+// source is not polled again while its last poll is unanswered or unread.
 package schedule
 
 import (
@@ -22,7 +22,7 @@ type Config struct {
 	FirstInterval setting.Duration `toml:"first_interval" comment:"used until it is known how often a source changes"`
 }
 
-// Defaults are the working values.
+// Defaults returns the default configuration.
 func Defaults() Config {
 	return Config{
 		MinInterval:   setting.Duration(time.Minute),
@@ -42,16 +42,16 @@ type Schedule struct {
 
 const (
 	batch = 500                   // sources claimed in one transaction
-	short = 50 * time.Millisecond // wakes are at least so far apart, so that claims come in batches
-	long  = time.Second           // and at most so far: a source may be added at any time
+	short = 50 * time.Millisecond // shortest sleep, so that sources are claimed in batches
+	long  = time.Second           // longest sleep: a source may be added at any time
 )
 
-// Handlers are what the stage wants to hear.
+// Handlers returns the stage's handlers.
 func (s *Schedule) Handlers() []bus.Handler {
 	return []bus.Handler{flow.SourceChanged.Handle("schedule", 1, s.changed)}
 }
 
-// Run asks for what is due until ctx ends.
+// Run polls what is due until ctx ends.
 func (s *Schedule) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -103,8 +103,8 @@ func (s *Schedule) sleep(ctx context.Context) time.Duration {
 	return min(max(store.Time(due).Sub(s.Store.Now()), short), long)
 }
 
-// heal brings sources forward whose time is later than any that is ever
-// planned: a clock ran ahead, and has been put right since.
+// heal brings forward sources whose due time is later than any that is ever
+// planned: a clock was ahead and has been corrected since.
 func (s *Schedule) heal(ctx context.Context) error {
 	_, high := s.Config.bounds()
 	latest := s.Store.Now().Add(high + time.Minute)
@@ -119,8 +119,8 @@ func (s *Schedule) heal(ctx context.Context) error {
 	})
 }
 
-// claim plans the next poll of every due source and asks for those of which
-// nothing is outstanding.
+// claim plans the next poll of every due source, and requests a poll of those
+// that have none outstanding.
 func (s *Schedule) claim(ctx context.Context) (n int, err error) {
 	err = s.Store.Write(ctx, func(tx *store.Tx) error {
 		due, err := dueSources(tx)
@@ -151,7 +151,7 @@ func (s *Schedule) claim(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// plan sets the next due time, and the as-of of a new ask if there is to be one.
+// plan sets the next due time, and the as-of of a new poll if there is to be one.
 func (s *Schedule) plan(d *dueSource, now time.Time) (ask bool) {
 	if d.gone {
 		d.due, d.why = store.Time(table.Never), "the server answered 410 Gone; polling has stopped"
@@ -169,8 +169,8 @@ func (s *Schedule) plan(d *dueSource, now time.Time) (ask bool) {
 	return true
 }
 
-// changed brings the next poll of a source forward that turned out to be
-// livelier than planned.
+// changed brings forward the next poll of a source that changes more often than
+// its interval assumes.
 func (s *Schedule) changed(ctx context.Context, p flow.Poll) error {
 	if low, high := s.Config.bounds(); low == high {
 		return nil // adaptation is off

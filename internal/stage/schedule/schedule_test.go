@@ -52,7 +52,7 @@ func addSources(t *testing.T, s *store.Store, n int) {
 	}
 }
 
-// bells are the polls in the outbox that were asked for.
+// bells are the requested polls in the outbox.
 func bells(t *testing.T, s *store.Store) (asked []flow.Poll) {
 	t.Helper()
 	err := s.Read(t.Context(), func(r store.Reader) error {

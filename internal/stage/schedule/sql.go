@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// $1 is the time now. A subscription counts while it lives: pinged, else 0.
+	// $1 is the time now. The last column is the last delivery of an active subscription, else 0.
 	columns = `p.source, a.origin, a.partition, a.as_of, p.due, p.poll_interval, a.asked > a.answered OR EXISTS (SELECT 1 FROM pending w WHERE w.source = p.source),
 		r.changed, r.rhythm, r.ttl, a.failures, s.fixed_interval, a.fresh_for, a.gone_since, r.skip_hours, r.skip_days,
 		COALESCE((SELECT MAX(pinged) FROM websub WHERE websub.source = p.source AND state = 'active' AND until > $1), 0)
@@ -18,7 +18,7 @@ const (
 	onePoll  = `SELECT ` + columns + ` WHERE p.source = $2 /*lock p*/`
 	planPoll = `UPDATE polls SET due = $2, poll_interval = $3, reason = $4 WHERE source = $1`
 	askPoll  = `UPDATE answers SET as_of = $2, asked = $2 WHERE source = $1 AND as_of < $2`
-	// What the adaptation alone has planned, which is never later than the longest interval.
+	// Sources whose due time only the adaptation sets: it is never later than the longest interval.
 	adapted = `SELECT 1 FROM sources s JOIN answers a ON a.source = s.id JOIN readings r ON r.source = s.id
 		WHERE s.id = polls.source AND s.fixed_interval = 0 AND a.gone_since = 0 AND r.skip_hours = 0 AND r.skip_days = 0`
 	lastDue = `SELECT due FROM polls WHERE EXISTS (` + adapted + `) ORDER BY due DESC LIMIT 1`
@@ -26,9 +26,9 @@ const (
 	nextDue = `SELECT due FROM polls ORDER BY due LIMIT 1`
 )
 
-// dueSource is a source as this stage sees it.
+// dueSource is a source with all that its next poll depends on.
 type dueSource struct {
-	poll        flow.Poll // AsOf is the newest that was given, then that of the new ask
+	poll        flow.Poll // AsOf is the newest that was given, then that of the new poll
 	due         time.Time
 	interval    time.Duration
 	outstanding bool

@@ -18,37 +18,37 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// Bounds of what is asked and how often.
+// Bounds of requests to hubs and of their frequency.
 const (
 	leastLease   = time.Hour
 	mostLease    = 30 * 24 * time.Hour
 	firstBackOff = time.Minute
 	mostBackOff  = 6 * time.Hour
 	leaveTries   = 5           // requests to end a subscription
-	hubRests     = time.Minute // after no answer
-	noAddress    = time.Hour   // until it is looked again whether there is a callback
-	mostHops     = 3           // redirects of a hub
-	inFlight     = time.Hour   // how long the previous secret is good after a new one was taken
-	mostProblem  = 300         // bytes of a hub's text that are kept
+	hubRests     = time.Minute // back-off after no response
+	noAddress    = time.Hour   // until it is checked again whether there is a callback address
+	mostHops     = 3           // redirects
+	inFlight     = time.Hour   // how long the previous secret is valid after the hub has verified a new one
+	mostProblem  = 300         // bytes of a hub's error text
 )
 
-// backOff is how long after the nth request the hub is asked again, if nothing
-// comes of it: twice as long each time, within a quarter more or less.
+// backOff is the time after the nth request until the next one if the hub does not
+// verify: doubled each time, ± 25 %.
 func backOff(attempts int) time.Duration {
 	d := min(firstBackOff<<min(max(attempts-1, 0), 16), mostBackOff)
 	return jitter(d, d/2)
 }
 
-// jitter is d, by chance up to half of spread more or less.
+// jitter is d ± spread/2 at random.
 func jitter(d, spread time.Duration) time.Duration {
 	return d - spread/2 + mathrand.N(spread+1)
 }
 
-// renewal is when a lease is renewed: after 85 to 90 parts in a hundred of it, so
-// that subscriptions that were made together do not come together again.
+// renewal is when a lease is renewed: after 85 to 90 % of it, so that subscriptions
+// that began together are not renewed together.
 func renewal(lease time.Duration) time.Duration { return lease*85/100 + mathrand.N(lease*5/100+1) }
 
-// turn begins to ask the hubs of which a subscription is due.
+// turn starts the requests to the hubs that have due subscriptions.
 func (w *WebSub) turn(ctx context.Context, running *sync.WaitGroup) error {
 	var hubs []string
 	err := w.Store.Read(ctx, func(r store.Reader) error {
@@ -66,13 +66,13 @@ func (w *WebSub) turn(ctx context.Context, running *sync.WaitGroup) error {
 		}
 		running.Go(func() {
 			w.leave(host, w.hub(ctx, hub))
-			w.ring() // it may have other hubs
+			w.ring() // the host may have other hubs
 		})
 	}
 	return err
 }
 
-// enter says whether the caller is to ask the host.
+// enter reports whether the caller may send requests to the host.
 func (w *WebSub) enter(host string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,8 +93,7 @@ func (w *WebSub) leave(host string, rest time.Duration) {
 	}
 }
 
-// waits is how long the host of an address wants to be left alone, by what robot
-// knows of it.
+// waits is the rest of the robot's back-off from the host of an address.
 func (w *WebSub) waits(ctx context.Context, address string) (d time.Duration, err error) {
 	var until int64
 	err = w.Store.Read(ctx, func(r store.Reader) error {
@@ -103,13 +102,13 @@ func (w *WebSub) waits(ctx context.Context, address string) (d time.Duration, er
 	return max(store.Time(until).Sub(w.Store.Now()), 0), err
 }
 
-// hub asks one hub for what is due, one after the other, and returns how long to
-// leave it alone.
+// hub sends one hub the due requests, one after the other, and returns how long to
+// back off from it.
 func (w *WebSub) hub(ctx context.Context, hub string) (rest time.Duration) {
 	for ctx.Err() == nil {
 		if wait, err := w.waits(ctx, hub); wait > 0 || err != nil {
 			w.note(ctx, "hub request not sent; retrying", err)
-			return min(max(wait, long), firstBackOff) // it may be over sooner
+			return min(max(wait, long), firstBackOff) // the back-off may end sooner
 		}
 		s, mode, err := w.claim(ctx, hub)
 		if store.NoRow(err) {
@@ -133,9 +132,9 @@ func (w *WebSub) hub(ctx context.Context, hub string) (rest time.Duration) {
 	return 0
 }
 
-// claim takes the next due subscription of a hub and plans the request after the
-// one that is to be made now; mode is "" if none is. What is planned is kept
-// before the hub hears of it, since it may verify before it answers.
+// claim takes the next due subscription of a hub and plans its next request; mode is
+// "" if none is to be sent now. The row is written before the request is sent, since
+// the hub may verify before it responds.
 func (w *WebSub) claim(ctx context.Context, hub string) (s subscription, mode string, err error) {
 	err = w.Store.Write(ctx, func(tx *store.Tx) error {
 		s = subscription{}
@@ -160,8 +159,8 @@ func (w *WebSub) claim(ctx context.Context, hub string) (s subscription, mode st
 	return s, mode, err
 }
 
-// plan decides what a due subscription asks of its hub. An empty mode without a
-// reason ends the row.
+// plan decides which request a due subscription sends. An empty mode without a
+// reason means that the row is to be deleted.
 func (w *WebSub) plan(s *subscription, now time.Time) (mode, why string) {
 	if s.state == leaving {
 		if s.attempts >= leaveTries || s.callback == "" {
@@ -172,7 +171,7 @@ func (w *WebSub) plan(s *subscription, now time.Time) (mode, why string) {
 		return "unsubscribe", ""
 	}
 	live := s.state == active && s.until.After(now)
-	if !live && s.attempts > 0 && len(s.hubs) > 0 { // a feed with several hubs has one that works
+	if !live && s.attempts > 0 && len(s.hubs) > 0 { // try the feed's other hubs
 		s.hub = s.hubs[s.attempts%len(s.hubs)]
 	}
 	base := w.Public
@@ -182,7 +181,7 @@ func (w *WebSub) plan(s *subscription, now time.Time) (mode, why string) {
 	if base == "" {
 		return "", "http.public_url is not set, so the hub cannot call back"
 	}
-	if !s.asked.IsZero() && !s.verified.Before(s.asked) { // a renewal has a secret of its own
+	if !s.asked.IsZero() && !s.verified.Before(s.asked) { // a renewal gets a new secret
 		s.previous, s.secret = s.secret, rand.Text()
 	}
 	s.callback = strings.TrimSuffix(base, "/") + path + s.id
@@ -194,9 +193,9 @@ func (w *WebSub) plan(s *subscription, now time.Time) (mode, why string) {
 	return "subscribe", ""
 }
 
-// ask sends the request and returns how long to leave the hub alone.
+// ask sends the request and returns how long to back off from the hub.
 func (w *WebSub) ask(ctx context.Context, s subscription, mode string) (rest time.Duration) {
-	ctx = context.WithoutCancel(ctx) // the client bounds it
+	ctx = context.WithoutCancel(ctx) // the client has its own timeout
 	reply, err := w.post(ctx, s, mode)
 	if err == nil && reply.Status/100 == 2 {
 		return 0
@@ -216,8 +215,8 @@ func (w *WebSub) ask(ctx context.Context, s subscription, mode string) (rest tim
 	return rest
 }
 
-// post sends the form, and sends it again where a redirect that keeps the method
-// leads (W3C WebSub section 5.1.1).
+// post sends the form, and follows redirects that keep the method (W3C WebSub
+// section 5.1.1).
 func (w *WebSub) post(ctx context.Context, s subscription, mode string) (reply Reply, err error) {
 	address, form := s.hub, w.form(s, mode)
 	for range mostHops + 1 {
@@ -234,8 +233,8 @@ func (w *WebSub) post(ctx context.Context, s subscription, mode string) (reply R
 	return reply, fmt.Errorf("the hub redirects more than %d times", mostHops)
 }
 
-// form is a request as W3C WebSub section 5.1 has it. Hubs of PubSubHubbub 0.3
-// want hub.verify, and some a token; others pass over both.
+// form is a request by W3C WebSub section 5.1. Hubs of PubSubHubbub 0.3 require
+// hub.verify, and some a token; others ignore both.
 func (w *WebSub) form(s subscription, mode string) url.Values {
 	f := url.Values{"hub.mode": {mode}, "hub.topic": {s.topic}, "hub.callback": {s.callback}, "hub.verify": {"async"}, "hub.verify_token": {s.id}}
 	if mode == "subscribe" {
@@ -245,12 +244,12 @@ func (w *WebSub) form(s subscription, mode string) url.Values {
 	return f
 }
 
-// lease is what is asked for.
+// lease is the lease to request.
 func (w *WebSub) lease() time.Duration {
 	return min(max(w.Config.Lease.Or(10*24*time.Hour), leastLease), mostLease)
 }
 
-// clean is a hub's text as it is kept.
+// clean shortens a hub's text to one line to store.
 func clean(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "")), " ")
 	return cmp.Or(strings.ToValidUTF8(text[:min(len(text), mostProblem)], ""), "no reason given")

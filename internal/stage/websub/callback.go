@@ -13,10 +13,10 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// path is where callbacks lie.
+// path is the prefix of callbacks.
 const path = "/websub/"
 
-// Bounds of what a hub says when it verifies.
+// Bounds of a hub's verification.
 const (
 	mostChallenge = 1 << 10 // bytes
 	deniedRests   = 24 * time.Hour
@@ -24,16 +24,15 @@ const (
 
 const notOurs = "no matching subscription"
 
-// Register adds the callback's addresses.
+// Register adds the callback to the mux.
 func (w *WebSub) Register(mux *http.ServeMux) {
 	w.prepare()
 	mux.HandleFunc("GET "+path+"{id}", w.intent)
 	mux.HandleFunc("POST "+path+"{id}", w.ping)
 }
 
-// intent answers a hub that asks whether we want what it was asked for, or says
-// that it denies it (W3C WebSub sections 5.2 and 5.3). What we did not ask for
-// is not found.
+// intent handles a hub's verification of intent, or its denial (W3C WebSub sections
+// 5.2 and 5.3). It answers 404 to what we have not requested.
 func (w *WebSub) intent(out http.ResponseWriter, r *http.Request) {
 	q, err := web.Query(r)
 	if err != nil {
@@ -62,11 +61,11 @@ func (w *WebSub) intent(out http.ResponseWriter, r *http.Request) {
 	default:
 		out.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		out.Header().Set("X-Content-Type-Options", "nosniff")
-		io.WriteString(out, challenge) // the hub may have gone
+		io.WriteString(out, challenge) // fails only if the hub has gone
 	}
 }
 
-// intended keeps what the hub says, if it is about what was asked for.
+// intended stores what the hub says, if it is about the request that was sent.
 func (w *WebSub) intended(tx *store.Tx, id string, q url.Values) (known bool, err error) {
 	var s subscription
 	if err := s.scan(tx.Row(lockRow, id)); err != nil {
@@ -95,8 +94,8 @@ func (w *WebSub) intended(tx *store.Tx, id string, q url.Values) (known bool, er
 	return err == nil, err
 }
 
-// leaseOf is the lease that a hub gives, in seconds, within bounds; what was
-// asked for if it names none, as hubs before PubSubHubbub 0.4 do.
+// leaseOf is the lease that a hub grants, in seconds, within bounds; if it names
+// none, as hubs before PubSubHubbub 0.4 do, the lease that was requested.
 func (w *WebSub) leaseOf(seconds string) time.Duration {
 	n, err := strconv.ParseInt(seconds, 10, 64)
 	if err != nil {

@@ -16,29 +16,29 @@ import (
 	"github.com/courant-platform/courant/internal/table"
 )
 
-// What became of a ping; the label of its metric.
+// Results of a ping, which is a hub's delivery; label values of its metric.
 const (
-	pingRead    = "read"    // its body is what the source says now
-	pingSame    = "same"    // its body has been read already
-	pingAsked   = "asked"   // the source is asked for its news
-	pingForged  = "forged"  // its signature is wrong: it changes nothing
-	pingUnknown = "unknown" // nobody has asked for it
+	pingRead    = "read"    // its body was handed to parse
+	pingSame    = "same"    // its body has been read before
+	pingAsked   = "asked"   // it leads to a poll of the source
+	pingForged  = "forged"  // its signature is wrong; it has no effect
+	pingUnknown = "unknown" // there is no such subscription
 )
 
-// Bounds of what one hub can take of us: a source's bodies are read so far apart,
-// and one at a time, each within the time that it takes to arrive.
+// Bounds of the load that one hub can cause: the minimum time between two bodies of
+// a source, and the time in which a body must arrive.
 const (
 	pingGap = time.Second
 	slowest = 20 * time.Second
 )
 
-// ping takes a content distribution (W3C WebSub section 7). A forged one is
-// answered like any other, as section 7.1.2 allows: the hub need not send it again.
+// ping handles a content distribution (W3C WebSub section 7). A forged one gets the
+// same response as any other, as section 7.1.2 allows, so that the hub does not retry.
 func (w *WebSub) ping(out http.ResponseWriter, r *http.Request) {
 	s, err := w.find(r.Context(), r.PathValue("id"))
 	if store.NoRow(err) || err == nil && s.state == leaving {
 		w.count(pingUnknown)
-		web.FailWith(out, http.StatusGone, "no such subscription") // the hub then ends it: section 7
+		web.FailWith(out, http.StatusGone, "no such subscription") // the hub then ends the subscription: section 7
 		return
 	}
 	if err == nil {
@@ -61,9 +61,9 @@ func (w *WebSub) count(result string) {
 	w.Metrics.Add("courant_websub_pings_total", 1, "result", result)
 }
 
-// take reads a ping and does what it is good for.
+// take reads a ping and hands it to parse, or has the source polled.
 func (w *WebSub) take(out http.ResponseWriter, r *http.Request, s subscription) (result string, err error) {
-	ctx := context.WithoutCancel(r.Context()) // what was taken in is kept, though the hub has gone
+	ctx := context.WithoutCancel(r.Context()) // a received body is stored even if the hub has gone
 	if _, busy := w.taking.LoadOrStore(s.id, true); busy {
 		return pingAsked, w.owe(ctx, s)
 	}
@@ -94,10 +94,10 @@ func (w *WebSub) take(out http.ResponseWriter, r *http.Request, s subscription) 
 
 // polled is a source as a ping finds it.
 type polled struct {
-	poll         flow.Poll // AsOf is that of the last ask or delivery
+	poll         flow.Poll // AsOf is that of the last poll or delivery
 	outstanding  bool
-	read, unread []byte // digests of what was read last and of what waits to be
-	// What was read last: address, validators, and what it says of hubs.
+	read, unread []byte // digests of the last parsed body and of the pending one
+	// Of the last parsed body: address, validators, hubs and topic.
 	url, etag, modified, hubs, self string
 }
 
@@ -110,10 +110,10 @@ func (w *WebSub) polled(ctx context.Context, source int64) (p polled, err error)
 	return p, err
 }
 
-// deliver has parse read the body as if the source had been asked for it, unless
-// it is the same as before, or it comes too soon after another, or an answer of
-// the source is outstanding: that may be newer or older. Then the source is asked
-// once more.
+// deliver hands the body to parse as if the source had been polled. A body that is
+// the same as before is only noted. If it comes too soon after another, or if a poll
+// of the source is outstanding, whose body may be newer or older, the source is
+// polled once more instead.
 func (w *WebSub) deliver(ctx context.Context, s subscription, body []byte, kind string) (result string, err error) {
 	p, err := w.polled(ctx, s.source)
 	if store.NoRow(err) {
@@ -137,10 +137,10 @@ func (w *WebSub) deliver(ctx context.Context, s subscription, body []byte, kind 
 	if err != nil || kept {
 		return pingRead, err
 	}
-	return pingAsked, w.owe(ctx, s) // schedule was faster
+	return pingAsked, w.owe(ctx, s) // a poll was planned meanwhile
 }
 
-// pend leaves the body for parse as robot leaves a download.
+// pend stores the body as a pending download, as robot does.
 func (w *WebSub) pend(ctx context.Context, s subscription, p polled, body, digest []byte, kind string) (kept bool, err error) {
 	now := w.Store.Now()
 	poll, last := p.poll, p.poll.AsOf
@@ -168,7 +168,7 @@ func (w *WebSub) pend(ctx context.Context, s subscription, p polled, body, diges
 	return kept, err
 }
 
-// owe notes that the source is to be asked for what a ping announced.
+// owe notes that the source must be polled for what a ping announced.
 func (w *WebSub) owe(ctx context.Context, s subscription) error {
 	return w.Store.Write(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Exec(noteOwed, s.id, tx.Now().UnixMilli()); err != nil {
@@ -178,9 +178,9 @@ func (w *WebSub) owe(ctx context.Context, s subscription) error {
 	})
 }
 
-// settle brings the next poll forward of sources of which a ping told news, to
-// no earlier than the least interval after the last one. A ping is owed until
-// the source has been asked since: what is outstanding now may be older.
+// settle brings forward the next poll of sources that owe one for a ping, but not
+// below the minimum interval after the last poll. The debt ends once the source has
+// been polled after the ping: a poll that is outstanding now may be older.
 func (w *WebSub) settle(ctx context.Context) error {
 	return w.Store.Write(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Exec(settleOwed); err != nil {

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// methods are those of W3C WebSub section 7.1.1.
+// methods are the signature methods of W3C WebSub section 7.1.1.
 var methods = map[string]func() hash.Hash{"sha1": sha1.New, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New}
 
-// signature is what X-Hub-Signature says: how the body was signed, and the sum.
+// signature is a parsed X-Hub-Signature: the hash function and the sum.
 type signature struct {
 	hash func() hash.Hash
 	sum  []byte
 }
 
-// parseSignature reads method=hexadecimal. What is anything else has no hash.
+// parseSignature reads method=hexadecimal. Anything else gives a signature without hash.
 func parseSignature(header string) (s signature) {
 	method, digits, _ := strings.Cut(strings.TrimSpace(header), "=")
 	h := methods[strings.ToLower(method)]
@@ -34,7 +34,7 @@ func parseSignature(header string) (s signature) {
 	return signature{h, sum}
 }
 
-// of says whether the body was signed by one of the secrets.
+// of reports whether the body was signed with one of the secrets.
 func (s signature) of(body []byte, secrets []string) bool {
 	if s.hash == nil {
 		return false
@@ -48,8 +48,8 @@ func (s signature) of(body []byte, secrets []string) bool {
 	return good
 }
 
-// secrets are those by which the hub may sign now: the newest, and the one
-// before until the hub has taken the newest and what it had sent by then is here.
+// secrets are those with which the hub may sign now: the newest, and the previous one
+// until the hub has verified the newest and its earlier deliveries have arrived.
 func (s *subscription) secrets(now time.Time) []string {
 	if s.previous != "" && (s.verified.Before(s.asked) || now.Sub(s.verified) < inFlight) {
 		return []string{s.secret, s.previous}

@@ -16,7 +16,7 @@ const (
 	whatIsDue  = `SELECT COALESCE((SELECT MIN(due) FROM websub), 0), (SELECT COUNT(*) FROM websub WHERE owed > 0)`
 	byID       = `SELECT ` + columns + `, '' FROM websub WHERE id = $1`
 	lockRow    = `SELECT ` + columns + `, '' FROM websub WHERE id = $1 /*lock*/`
-	waitsUntil = `SELECT COALESCE(MAX(allowed), 0) FROM hosts WHERE origin IN ($1, $2)` // robot's, of a host and of all hosts of its domain
+	waitsUntil = `SELECT COALESCE(MAX(allowed), 0) FROM hosts WHERE origin IN ($1, $2)` // the robot's back-off from a host or from its whole domain
 	countState = `SELECT state, COUNT(*) FROM websub GROUP BY state`
 
 	noteAsk = `UPDATE websub SET hub = $2, callback = $3, secret = $4, previous = $5, state = $6, asked = $7, attempts = $8, due = $9
@@ -30,9 +30,9 @@ const (
 	noteOwed   = `UPDATE websub SET pinged = $2, owed = $2 WHERE id = $1`
 	dropRow    = `DELETE FROM websub WHERE id = $1`
 
-	// What feeds name and what is subscribed to. A source is added and removed by
-	// people, and its hubs change: both sides are compared.
-	named = `SELECT a.source, a.url, r.url, r.hubs, r.self FROM readings r CROSS JOIN answers a CROSS JOIN sources s -- SQLite joins in this order
+	// The hubs that feeds name, and the subscriptions. Sources come and go and their
+	// hubs change, so both sides are compared. SQLite joins in the order written.
+	named = `SELECT a.source, a.url, r.url, r.hubs, r.self FROM readings r CROSS JOIN answers a CROSS JOIN sources s
 		WHERE r.hubs <> '' AND a.source = r.source AND s.id = r.source AND s.kind = 'feed'
 		AND NOT EXISTS (SELECT 1 FROM websub w WHERE w.source = r.source AND w.state <> 'leaving')`
 	namedBy    = named + ` AND r.source = $1`
@@ -46,20 +46,20 @@ const (
 			CASE WHEN a.confirmed > r.as_of THEN a.etag ELSE r.etag END, CASE WHEN a.confirmed > r.as_of THEN a.modified ELSE r.modified END, r.hubs, r.self
 		FROM answers a JOIN sources s ON s.id = a.source JOIN readings r ON r.source = a.source LEFT JOIN pending p ON p.source = a.source
 		WHERE a.source = $1 AND s.kind = 'feed'`
-	// Nothing was asked or delivered since as of $2.
+	// Succeeds if nothing was polled or delivered since as of $2.
 	takeAsOf = `UPDATE answers SET as_of = $3 WHERE source = $1 AND as_of = $2 AND asked <= answered
 		AND NOT EXISTS (SELECT 1 FROM pending p WHERE p.source = answers.source)`
 
 	settleOwed = `UPDATE websub SET owed = 0 WHERE owed > 0
 		AND NOT EXISTS (SELECT 1 FROM answers a WHERE a.source = websub.source AND a.as_of <= websub.owed)`
-	// $1 is the time now, $2 the least interval after what was asked or delivered last.
+	// $1 is the time now, $2 the minimum interval after the last poll or delivery.
 	bringOwed = `UPDATE polls SET due = (SELECT CASE WHEN a.as_of + $2 > $1 THEN a.as_of + $2 ELSE $1 END FROM answers a WHERE a.source = polls.source)
 		WHERE source IN (SELECT a.source FROM websub w JOIN answers a ON a.source = w.source WHERE w.owed > 0 AND a.asked <= a.answered
 			AND NOT EXISTS (SELECT 1 FROM pending p WHERE p.source = a.source))
 		AND due > $1 AND due > (SELECT a.as_of + $2 FROM answers a WHERE a.source = polls.source)`
 )
 
-// subscription is a row of websub as the hub is dealt with.
+// subscription is a row of websub.
 type subscription struct {
 	id, hub, topic, callback string
 	source                   int64

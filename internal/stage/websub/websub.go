@@ -1,7 +1,7 @@
-// Package websub subscribes to the hubs that feeds name (W3C WebSub; hubs of
-// PubSubHubbub 0.3 and 0.4 too), so that news arrive when they are published. It
-// promises that a source is never worse off than without a hub: what a hub does
-// not tell is found by polling.
+// Package websub subscribes to the hubs that feeds name (W3C WebSub, and hubs of
+// PubSubHubbub 0.3 and 0.4), so that news arrives when it is published. It
+// promises that a source is never worse off than without a hub: polling finds what
+// a hub does not announce.
 package websub
 
 import (
@@ -26,16 +26,16 @@ type Config struct {
 	Gap       setting.Duration `toml:"gap" comment:"minimum time between two requests to a hub's host"`
 }
 
-// Defaults are the working values.
+// Defaults returns the default configuration.
 func Defaults() Config {
 	return Config{Subscribe: true, Lease: setting.Duration(10 * 24 * time.Hour), Gap: setting.Duration(100 * time.Millisecond)}
 }
 
-// Reply is what a hub answered.
+// Reply is a hub's response.
 type Reply struct {
 	Status     int
 	Location   string        // of a redirect, absolute
-	RetryAfter time.Duration // 0 if it does not say
+	RetryAfter time.Duration // 0 without the header
 	Text       string        // the beginning of the body
 }
 
@@ -44,14 +44,14 @@ type WebSub struct {
 	Store   *store.Store
 	Blobs   blob.Bucket
 	Config  Config
-	Public  string // the address under which hubs reach us; "" if none is known
-	Local   string // the one under which this machine does
-	MaxFeed int64  // bytes of a body that a hub delivers
-	// MinInterval is the least time between two polls of a source.
+	Public  string // base URL for hubs on the internet; "" if there is none
+	Local   string // base URL for hubs on this machine
+	MaxFeed int64  // largest body that a hub may deliver, in bytes
+	// MinInterval is the minimum time between two polls of a source.
 	MinInterval time.Duration
-	// Post sends a form to a hub, by the rules of robot.
+	// Post sends a form to a hub by the robot's rules.
 	Post func(ctx context.Context, address string, form url.Values) (Reply, error)
-	// Near says whether a hub at the address can reach Local.
+	// Near reports whether a hub at the address can reach Local.
 	Near    func(address string) bool
 	Metrics *obs.Set
 	Log     *slog.Logger
@@ -60,15 +60,15 @@ type WebSub struct {
 	wake  chan struct{}
 	// mu guards busy and rest.
 	mu   sync.Mutex
-	busy map[string]bool      // hosts whose hub is being asked
-	rest map[string]time.Time // hosts that are left alone, and until when
+	busy map[string]bool      // hosts of hubs with a request under way
+	rest map[string]time.Time // end of the back-off, by host
 
-	slots  chan struct{} // of bodies that are in memory at once
-	taking sync.Map      // subscriptions of which a body is being taken in
+	slots  chan struct{} // one per body in memory
+	taking sync.Map      // subscriptions with a delivery under way
 }
 
-// How often is looked for what is due, at least and at most; how often for what
-// feeds name and no bell announced; how many deliveries are taken in at once.
+// The shortest and the longest time between two checks for due requests, the time
+// between two sweeps for lost notifications, and how many deliveries are read at once.
 const (
 	short      = 50 * time.Millisecond
 	long       = 5 * time.Second
@@ -78,11 +78,11 @@ const (
 
 // States of a subscription.
 const (
-	wanted  = "wanted"  // the hub has not been asked
-	pending = "pending" // it has not verified
+	wanted  = "wanted"  // no request sent yet
+	pending = "pending" // requested, not yet verified
 	active  = "active"
-	denied  = "denied"  // it will be asked again, tomorrow
-	leaving = "leaving" // it is to be ended
+	denied  = "denied"  // requested again after a day
+	leaving = "leaving" // to be ended
 )
 
 var states = []string{wanted, pending, active, denied, leaving}
@@ -95,13 +95,13 @@ func (w *WebSub) prepare() {
 	})
 }
 
-// Handlers are what the stage wants to hear.
+// Handlers returns the stage's handlers.
 func (w *WebSub) Handlers() []bus.Handler {
 	w.prepare()
 	return []bus.Handler{flow.SourceChanged.Handle("websub", 1, w.changed)}
 }
 
-// changed looks at the hubs of a source that has been read.
+// changed reconciles the subscription of a source that has been parsed.
 func (w *WebSub) changed(ctx context.Context, p flow.Poll) error {
 	fresh, err := w.reconcile(ctx, namedBy, subscribedBy, p.Source)
 	if fresh {
@@ -117,7 +117,7 @@ func (w *WebSub) ring() {
 	}
 }
 
-// Run keeps subscriptions until ctx ends; then it waits for the requests under way.
+// Run maintains subscriptions until ctx ends; then it waits for the requests under way.
 func (w *WebSub) Run(ctx context.Context) error {
 	w.prepare()
 	var running sync.WaitGroup
@@ -148,8 +148,7 @@ func (w *WebSub) note(ctx context.Context, what string, err error) {
 	}
 }
 
-// look does what is due and returns the time until something else is, within
-// bounds.
+// look starts what is due and returns the time until more is due, within bounds.
 func (w *WebSub) look(ctx context.Context, running *sync.WaitGroup) (wait time.Duration, err error) {
 	var due, owed int64
 	err = w.Store.Read(ctx, func(r store.Reader) error { return r.Row(whatIsDue).Scan(&due, &owed) })
@@ -166,7 +165,7 @@ func (w *WebSub) look(ctx context.Context, running *sync.WaitGroup) (wait time.D
 	return min(max(left, short), long), nil
 }
 
-// sweep compares what all feeds name with what is subscribed to, and counts.
+// sweep reconciles all subscriptions with the hubs that feeds name, and counts them.
 func (w *WebSub) sweep(ctx context.Context) error {
 	if _, err := w.reconcile(ctx, named, subscribed); err != nil {
 		return err

@@ -10,16 +10,16 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// wish is what a feed names.
+// wish is the hubs and the topic that a feed names.
 type wish struct {
 	source     int64
 	url, final string // as it was polled, and after redirects
 	hubs, self string
 }
 
-// topic is what is subscribed to: the address that the feed gives as its own, if
-// that is on the host that was asked, else the address that was polled. A feed
-// cannot subscribe us to what is another's.
+// topic is the address to subscribe to: the feed's own address (self) if it is on
+// the polled host, else the polled address. A feed cannot make us subscribe to
+// another host's feed.
 func (w wish) topic() string {
 	self, err := link.Canonical(w.self)
 	if err != nil {
@@ -31,13 +31,13 @@ func (w wish) topic() string {
 	return w.url
 }
 
-// names says whether the feed still names what is subscribed to.
+// names reports whether the feed still names the subscribed hub and topic.
 func (w wish) names(hub, topic string) bool {
 	return slices.Contains(strings.Fields(w.hubs), hub) && w.topic() == topic
 }
 
-// reconcile makes rows for hubs that feeds name anew, and has those left that
-// none names any more. It says whether a hub is to be asked.
+// reconcile adds subscriptions to hubs that feeds newly name, and ends those that no
+// feed names any more. It reports whether there are requests to send.
 func (w *WebSub) reconcile(ctx context.Context, fresh, known string, args ...any) (changed bool, err error) {
 	var add []wish
 	var leave, drop []string
@@ -71,7 +71,7 @@ func (w *WebSub) reconcile(ctx context.Context, fresh, known string, args ...any
 		}
 		return nil
 	})
-	if err == nil && len(leave)+len(drop) > 0 && w.Config.Subscribe { // another hub or topic, in place of the one that goes
+	if err == nil && len(leave)+len(drop) > 0 && w.Config.Subscribe { // a new hub or topic replaces the old one
 		_, err = w.reconcile(ctx, fresh, known, args...)
 	}
 	return err == nil, err
@@ -89,8 +89,8 @@ func wishes(r store.Reader, query string, args ...any) (out []wish, err error) {
 	return out, err
 }
 
-// strays are the subscriptions that no feed names any more: to be left, or to be
-// forgotten if their hub never heard of them.
+// strays returns the subscriptions that no feed names any more: those to end, and
+// those to delete because no request was ever sent.
 func (w *WebSub) strays(r store.Reader, query string, args ...any) (leave, drop []string, err error) {
 	err = r.Rows(func(rows store.Rows) error {
 		var id, hub, topic string
