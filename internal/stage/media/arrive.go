@@ -22,15 +22,15 @@ type arrival struct {
 	problem string
 }
 
-// stored is what is kept of a picture: the file itself and smaller ones.
+// stored is a stored picture: the file itself and smaller variants.
 type stored struct {
-	content  string // SHA-256 of the bytes that are kept, hexadecimal
+	content  string // SHA-256 of the stored bytes, hexadecimal
 	full     courant.Picture
 	variants []courant.Picture
 }
 
-// arrived keeps a fetched picture, or that it cannot be had, and counts it for
-// the documents that wait.
+// arrived stores a fetched picture, or the reason why there is none, and counts it for
+// the documents that wait for it.
 func (m *Media) arrived(ctx context.Context, f flow.Fetch) error {
 	a := arrival{hash: f.Hash}
 	err := m.Store.Read(ctx, func(r store.Reader) error {
@@ -55,7 +55,7 @@ func (m *Media) arrived(ctx context.Context, f flow.Fetch) error {
 	return m.Store.Write(ctx, func(tx *store.Tx) error { return m.settle(tx, a, s) })
 }
 
-// askAgain wants a picture once more whose body is gone.
+// askAgain has a picture whose body is gone fetched again.
 func (m *Media) askAgain(ctx context.Context, a arrival) error {
 	return m.Store.Write(ctx, func(tx *store.Tx) error {
 		_, err := tx.Exec(askAgain, a.hash)
@@ -63,7 +63,7 @@ func (m *Media) askAgain(ctx context.Context, a arrival) error {
 	})
 }
 
-// settle writes the picture's state, deletes the fetch, and counts.
+// settle writes the picture's state, deletes the fetch, and counts the picture for the waiting documents.
 func (m *Media) settle(tx *store.Tx, a arrival, s stored) error {
 	state, note := pictureStored, a.url
 	if a.problem != "" {
@@ -90,8 +90,8 @@ func (m *Media) settle(tx *store.Tx, a arrival, s stored) error {
 	return m.count(tx, a.hash, note)
 }
 
-// take strips and checks the picture, keeps it by its content and makes its
-// variant. What is no picture that we show becomes the arrival's problem.
+// take strips and checks the picture, stores it by its content and makes its
+// variant. An unsupported or damaged picture sets the arrival's problem.
 func (m *Media) take(ctx context.Context, a *arrival) (stored, error) {
 	body, err := m.Blobs.GetCached(ctx, a.blob)
 	if err != nil {
@@ -104,7 +104,7 @@ func (m *Media) take(ctx context.Context, a *arrival) (stored, error) {
 	if err == nil {
 		return known, nil
 	}
-	if !store.NoRow(err) && ctx.Err() == nil { // the picture is worked on once more
+	if !store.NoRow(err) && ctx.Err() == nil { // the picture is processed again
 		m.Metrics.Add("courant_media_errors_total", 1, "of", "content")
 		m.Log.Warn("lookup by content failed; processing the picture", "content", s.content, "error", err)
 	}
@@ -131,7 +131,7 @@ func (m *Media) take(ctx context.Context, a *arrival) (stored, error) {
 	return s, err
 }
 
-// put keeps one file of a picture, named by the content and the width.
+// put stores one file of a picture, named by the content and the width.
 func (m *Media) put(ctx context.Context, content string, body []byte, info picture.Info) (courant.Picture, error) {
 	p := courant.Picture{File: courant.PictureFile(content, info.Width, info.Type), Type: info.Type,
 		Width: info.Width, Height: info.Height, Size: int64(len(body))}
@@ -140,7 +140,7 @@ func (m *Media) put(ctx context.Context, content string, body []byte, info pictu
 	return p, err
 }
 
-// sameContent is a picture with the same bytes, known under another address.
+// sameContent finds a stored picture with the same bytes, perhaps from another address.
 func (m *Media) sameContent(ctx context.Context, content string) (stored, error) {
 	s := stored{content: content}
 	var variants string

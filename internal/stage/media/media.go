@@ -1,7 +1,7 @@
-// Package media keeps the pictures of documents. A document waits here until
-// the last of its pictures has arrived, or a deadline: then it goes on at once,
-// and is printed again when the rest comes. A picture that cannot be had is
-// shown as missing and loses nobody's document.
+// Package media stores the pictures of documents. A document waits here until the
+// last of its pictures has arrived, or until a deadline: then it goes on at once, and
+// is rendered again when the rest arrives. A picture that cannot be fetched is shown
+// as missing and holds up no document.
 package media
 
 import (
@@ -30,11 +30,11 @@ type Config struct {
 	Workers       int              `toml:"workers" comment:"pictures processed at once"`
 }
 
-// Defaults are the working values.
+// Defaults returns the default configuration.
 func Defaults() Config {
 	return Config{
 		Pictures: true, Deadline: setting.Duration(time.Second), RerenderDelay: setting.Duration(3 * time.Second),
-		MaxPictures: 60, Width: 640, Workers: max(1, runtime.NumCPU()/2), // the other half prints pages
+		MaxPictures: 60, Width: 640, Workers: max(1, runtime.NumCPU()/2), // the other half renders pages
 	}
 }
 
@@ -49,9 +49,9 @@ type Media struct {
 	scaler picture.Scaler
 }
 
-// How often deadlines are looked for, at least and at most, and how often what
-// no bell announced. Pictures may stand in a queue for long: they are taken up
-// late, lest they are worked on twice.
+// The shortest and the longest time between two checks of deadlines, the time between
+// two sweeps for lost notifications, and the age at which a sweep takes up a fetched
+// picture: pictures may be queued for long, and must not be processed twice.
 const (
 	sweepShort  = 50 * time.Millisecond
 	sweepLong   = 500 * time.Millisecond
@@ -59,7 +59,7 @@ const (
 	pictureTime = 30 * time.Second
 )
 
-// Handlers are what the stage wants to hear.
+// Handlers returns the stage's handlers.
 func (m *Media) Handlers() []bus.Handler {
 	return []bus.Handler{
 		flow.DocumentFound.Handle("media", 4, m.found),
@@ -67,13 +67,13 @@ func (m *Media) Handlers() []bus.Handler {
 	}
 }
 
-// Run releases documents at their deadline and takes up what no bell announced,
-// until ctx ends.
+// Run releases documents at their deadline and processes rows whose notification was
+// lost, until ctx ends.
 func (m *Media) Run(ctx context.Context) error {
 	var both sync.WaitGroup
 	both.Go(func() { m.loop(ctx, m.deadlines) })
 	both.Go(func() {
-		age := time.Duration(0) // at the start all bells have been rung that ever will be
+		age := time.Duration(0) // at the start no notification is under way
 		m.loop(ctx, func(ctx context.Context) (time.Duration, error) {
 			wait, err := m.sweep(ctx, age)
 			if err == nil {
@@ -86,7 +86,7 @@ func (m *Media) Run(ctx context.Context) error {
 	return nil
 }
 
-// loop calls step, which returns how long to wait for the next time.
+// loop calls step, which returns the time until the next call.
 func (m *Media) loop(ctx context.Context, step func(context.Context) (time.Duration, error)) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -104,7 +104,7 @@ func (m *Media) loop(ctx context.Context, step func(context.Context) (time.Durat
 	}
 }
 
-// deadlines releases the documents that have waited long enough.
+// deadlines releases the documents whose deadline has passed.
 func (m *Media) deadlines(ctx context.Context) (time.Duration, error) {
 	late, next, err := m.late(ctx)
 	if err == nil {
@@ -116,8 +116,8 @@ func (m *Media) deadlines(ctx context.Context) (time.Duration, error) {
 	return min(max(next.Sub(m.Store.Now()), sweepShort), sweepLong), nil
 }
 
-// sweep takes up new documents that were not announced, and pictures that were
-// fetched so long ago that they were not either.
+// sweep processes new documents and pictures whose notification was lost: pictures
+// that were fetched at least age ago.
 func (m *Media) sweep(ctx context.Context, age time.Duration) (time.Duration, error) {
 	documents, pictures, err := m.unannounced(ctx, age)
 	if err != nil {

@@ -42,12 +42,12 @@ const (
 	countWaits = `SELECT COUNT(*) FROM waits WHERE document = $1 AND source = $2 AND as_of = $3`
 )
 
-// clockError is further ahead than any deadline: one that is, was set by a clock
-// that has been put right since.
+// clockError is further ahead than any deadline. A later one was set by a clock that
+// was ahead and has been corrected since.
 const clockError = 5 * time.Minute
 
-// late are the documents that have waited long enough; next is when the first
-// of the others will have, zero if none waits.
+// late returns the documents whose deadline has passed; next is the first deadline of
+// the others, zero if none waits.
 func (m *Media) late(ctx context.Context) (late []flow.Version, next time.Time, err error) {
 	err = m.Store.Read(ctx, func(r store.Reader) error {
 		return r.Rows(func(rows store.Rows) error {
@@ -66,7 +66,7 @@ func (m *Media) late(ctx context.Context) (late []flow.Version, next time.Time, 
 	return late, next, err
 }
 
-// unannounced are new documents and fetched pictures that nobody took up.
+// unannounced returns new documents and fetched pictures whose notification was lost.
 func (m *Media) unannounced(ctx context.Context, age time.Duration) (documents []flow.Version, pictures [][]byte, err error) {
 	now := m.Store.Now()
 	err = m.Store.Read(ctx, func(r store.Reader) error {

@@ -27,10 +27,10 @@ const (
 	pictureMissing = 2
 )
 
-// turnTime is how long the stage whose turn it is has before its sweep looks.
+// turnTime is how long a notified stage has before its sweep takes the row up.
 const turnTime = 5 * time.Second
 
-// The priorities of pictures: those of news before those of a source's past.
+// The priorities of pictures: those of news before those of older documents.
 const (
 	newPicture = 20
 	oldPicture = 30
@@ -43,12 +43,12 @@ type need struct {
 	url  string
 }
 
-// found has the pictures of a new document fetched, and lets it go on if none
-// is missing.
+// found requests the missing pictures of a new document, or passes it on if none is
+// missing.
 func (m *Media) found(ctx context.Context, v flow.Version) error {
 	doc, err := m.document(ctx, v)
 	if store.NoRow(err) {
-		return nil // seen to already, or a later version has come
+		return nil // processed already, or a later version has come
 	}
 	if err != nil {
 		return err
@@ -72,8 +72,8 @@ func (m *Media) document(ctx context.Context, v flow.Version) (doc courant.Docum
 	return doc, err
 }
 
-// needs are the pictures of a document, each once, in the order of their keys:
-// everyone who locks several locks them in this order.
+// needs returns the pictures of a document, each once, in the order of their keys,
+// which is the order in which several pictures are always locked.
 func (m *Media) needs(doc courant.Document) []need {
 	images := doc.Item.Images
 	var needs []need
@@ -86,8 +86,8 @@ func (m *Media) needs(doc courant.Document) []need {
 	return slices.CompactFunc(needs, func(a, b need) bool { return a.hash == b.hash })
 }
 
-// wait is one side of the Delay: it locks the pictures in key order, then the
-// document, and counts what is missing.
+// wait is one side of the delay: it locks the pictures in key order, then the
+// document, and counts the missing pictures.
 func (m *Media) wait(tx *store.Tx, v flow.Version, needs []need, priority int) error {
 	missing := 0
 	var wanted []flow.Fetch
@@ -129,8 +129,8 @@ func (m *Media) wait(tx *store.Tx, v flow.Version, needs []need, priority int) e
 	return nil
 }
 
-// count is the other side: the picture, whose row the caller has locked, has
-// come or cannot be had; every document that waited for it has one less to wait
+// count is the other side: a picture, whose row the caller has locked, is stored or
+// cannot be fetched. Every document that waited for it has one picture less to wait
 // for, and goes on if it was the last.
 func (m *Media) count(tx *store.Tx, hash []byte, note string) error {
 	var all []flow.Version
@@ -168,7 +168,7 @@ func (m *Media) countOne(tx *store.Tx, v flow.Version, line string) error {
 	if !store.NoRow(err) {
 		return err
 	}
-	// Printed without it: once more, with those that come in a moment.
+	// The page was rendered without it: render it again, together with pictures that arrive soon.
 	var left int
 	if err := tx.Row(countWaits, v.URL, v.Source, v.AsOf).Scan(&left); err != nil {
 		return err

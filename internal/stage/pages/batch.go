@@ -14,8 +14,8 @@ import (
 	"github.com/courant-platform/courant/internal/table"
 )
 
-// batch makes the pages of a batch live. They are not printed: most products of a
-// large catalogue nobody reads before they change again.
+// batch makes the pages of a batch live without rendering them: most products of a
+// large catalogue change again before anybody reads them.
 func (p *Pages) batch(ctx context.Context, b flow.Batch) error {
 	all, err := p.readBatch(ctx, b)
 	if store.NoRow(err) {
@@ -41,8 +41,8 @@ func (p *Pages) batch(ctx context.Context, b flow.Batch) error {
 	return err
 }
 
-// placeAll puts a batch in place, and says how many of it stand. Two versions of
-// one address come when an offer takes the address that another one leaves.
+// placeAll places the documents of a batch and returns how many went live. A batch has
+// two versions of one address if an offer takes the address that another one leaves.
 func (p *Pages) placeAll(tx *store.Tx, n *numbers, all []document) (kept int, err error) {
 	stands, err := readLives(tx, all)
 	if err != nil {
@@ -52,9 +52,9 @@ func (p *Pages) placeAll(tx *store.Tx, n *numbers, all []document) (kept int, er
 	for _, d := range all {
 		key := string(d.url)
 		was, ok := stands[key]
-		put := func() (bool, error) { return p.place(tx, n, d, printed{}, was, !ok) }
+		put := func() (bool, error) { return p.place(tx, n, d, rendered{}, was, !ok) }
 		if placed[key] {
-			put = func() (bool, error) { return p.settle(tx, n, d, printed{}) }
+			put = func() (bool, error) { return p.settle(tx, n, d, rendered{}) }
 		}
 		placed[key] = true
 		stays, err := put()
@@ -95,8 +95,8 @@ func (p *Pages) readBatch(ctx context.Context, b flow.Batch) ([]document, error)
 	return out, nil
 }
 
-// wanted has a page printed that somebody reads: media fetches its pictures
-// first, as for any document.
+// wanted queues a page that a reader requests to be rendered. Media fetches its
+// pictures first, as for any document.
 func (p *Pages) wanted(ctx context.Context, w flow.Page) error {
 	step, err := json.Marshal(courant.Step{At: p.Store.Now(), Step: "wanted", Note: "requested by a reader"})
 	if err != nil {
@@ -129,10 +129,10 @@ func (p *Pages) wanted(ctx context.Context, w flow.Page) error {
 	})
 }
 
-// turnTime is how long the stage whose turn it is has before its sweep looks.
+// turnTime is how long a notified stage has before its sweep takes the row up.
 const turnTime = 5 * time.Second
 
-// The states of a document that pages gives.
+// The states that pages sets on a document.
 const (
 	stateFound = 0
 	stateReady = 2

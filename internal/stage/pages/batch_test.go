@@ -118,7 +118,7 @@ func prose(n int, others ...int) string {
 
 func TestPagesWithNearlyTheSameTextAreLinked(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
-		twin := func(url string) int64 {
+		duplicateOf := func(url string) int64 {
 			key := link.Digest(url)
 			return w.number(`SELECT duplicate_of FROM pages WHERE url = $1`, key[:])
 		}
@@ -133,19 +133,19 @@ func TestPagesWithNearlyTheSameTextAreLinked(t *testing.T) {
 		put(other, "<p>"+strings.Repeat("some words that say another thing entirely about the weather of tomorrow and of ships at sea ", 10)+"</p>")
 		put(short, "<p>the quick brown fox</p>")
 		put(short+"2", "<p>the quick brown fox</p>")
-		if twin(one) != 0 || twin(two) != first || twin(three) != first || twin(other) != 0 || twin(short) != 0 || twin(short+"2") != 0 {
-			t.Fatalf("twins %d, %d, %d, %d, %d of %d", twin(one), twin(two), twin(three), twin(other), twin(short), first)
+		if duplicateOf(one) != 0 || duplicateOf(two) != first || duplicateOf(three) != first || duplicateOf(other) != 0 || duplicateOf(short) != 0 || duplicateOf(short+"2") != 0 {
+			t.Fatalf("duplicates %d, %d, %d, %d, %d of %d", duplicateOf(one), duplicateOf(two), duplicateOf(three), duplicateOf(other), duplicateOf(short), first)
 		}
 		put(one, "<p>"+strings.Repeat("a wholly new text about something that nobody has written of before in any of these pages ", 10)+"</p>")
-		if twin(one) != 0 || twin(two) != 0 || twin(three) != second {
-			t.Errorf("after the first has changed: %d, %d, %d, want 0, 0, %d", twin(one), twin(two), twin(three), second)
+		if duplicateOf(one) != 0 || duplicateOf(two) != 0 || duplicateOf(three) != second {
+			t.Errorf("after the first has changed: %d, %d, %d, want 0, 0, %d", duplicateOf(one), duplicateOf(two), duplicateOf(three), second)
 		}
 		w.print(version{url: two, source: 1, rank: courant.OwnFeed, item: courant.Item{Withdrawn: true}})
-		if twin(three) != 0 {
-			t.Errorf("after the second was withdrawn: %d", twin(three))
+		if duplicateOf(three) != 0 {
+			t.Errorf("after the second was withdrawn: %d", duplicateOf(three))
 		}
 		if n := w.number(`SELECT COUNT(*) FROM minhash_bands`); n != 3*4 {
-			t.Errorf("%d parts of likenesses", n)
+			t.Errorf("%d MinHash bands", n)
 		}
 	})
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// ids makes page ids without talking: 41 bits of milliseconds (courant.PageTime), ten
-// bits of a node's prefix, which it leases, twelve bits that count. They grow,
-// also when the clock steps back.
+// ids makes unique page ids without coordination: 41 bits of milliseconds
+// (courant.PageTime), ten bits of a leased node prefix, twelve bits of a counter. Ids
+// grow, even when the clock steps back.
 type ids struct {
-	// mu guards the fields below; it is taken within a transaction, never the other way round.
+	// mu guards the fields below. It is locked within a transaction, never the other way round.
 	mu     sync.Mutex
 	prefix int64
 	until  time.Time // of the prefix's lease
-	last   int64     // milliseconds and count of the newest one
+	last   int64     // milliseconds and counter of the newest id
 }
 
 const (
@@ -39,8 +39,8 @@ func (g *ids) next(tx *store.Tx, owner string) (int64, error) {
 	return millis*prefixes*perMillis + g.prefix*perMillis + count, nil
 }
 
-// lease keeps our prefix, or takes the first free one, after the newest id that
-// was made with it.
+// lease renews our prefix or takes the first free one, and continues after the newest
+// id in the store.
 func (g *ids) lease(tx *store.Tx, owner string) error {
 	for i := range int64(prefixes) {
 		n := (g.prefix + i) % prefixes

@@ -12,7 +12,7 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// live is the page that stands under an address now.
+// live is the page that is live at an address now.
 type live struct {
 	id        int64
 	address   string
@@ -23,22 +23,21 @@ type live struct {
 	revision  int
 	stored    int64
 	withdrawn bool
-	likeness  []byte
+	minhash   []byte
 	change    int64 // its number in the change feed
 }
 
-// keep puts the page in place of the one that stands, unless that one goes
-// before, and ends the document's row, unless something has come meanwhile.
-func (p *Pages) keep(tx *store.Tx, n *numbers, d document, page printed) (kept bool, err error) {
+// keep replaces the live page, unless that one has precedence, and deletes the
+// document's row. It does nothing if the row has changed meanwhile.
+func (p *Pages) keep(tx *store.Tx, n *numbers, d document, page rendered) (kept bool, err error) {
 	if dropped, err := tx.Exec(dropDocument, d.url, d.source, d.asOf, d.late); err != nil || dropped == 0 {
-		return false, err // its next turn prints it
+		return false, err // the changed row is rendered by itself
 	}
 	return p.settle(tx, n, d, page)
 }
 
-// settle puts the page in place of the one that stands, unless that one goes
-// before.
-func (p *Pages) settle(tx *store.Tx, n *numbers, d document, page printed) (kept bool, err error) {
+// settle replaces the live page, unless that one has precedence.
+func (p *Pages) settle(tx *store.Tx, n *numbers, d document, page rendered) (kept bool, err error) {
 	was, err := readLive(tx, d.url)
 	if err != nil && !store.NoRow(err) {
 		return false, err
@@ -46,8 +45,8 @@ func (p *Pages) settle(tx *store.Tx, n *numbers, d document, page printed) (kept
 	return p.place(tx, n, d, page, was, err != nil)
 }
 
-// place is settle where it is known what stands; fresh says that nothing does.
-func (p *Pages) place(tx *store.Tx, n *numbers, d document, page printed, was live, fresh bool) (kept bool, err error) {
+// place is settle with a known live page; fresh says that there is none.
+func (p *Pages) place(tx *store.Tx, n *numbers, d document, page rendered, was live, fresh bool) (kept bool, err error) {
 	if !fresh && !d.replaces(was) || fresh && d.doc.Item.Withdrawn && d.doc.URL == "" {
 		return false, nil
 	}
@@ -72,11 +71,11 @@ func (p *Pages) place(tx *store.Tx, n *numbers, d document, page printed, was li
 	if err := d.put(tx, was, page, stored); err != nil {
 		return false, err
 	}
-	return true, relate(tx, was.id, was.likeness, d.sketch)
+	return true, relate(tx, was.id, was.minhash, d.sketch)
 }
 
-// replaces says whether the document goes before the page that stands. A source
-// withdraws its own pages, and what foreign ones made under its addresses.
+// replaces reports whether the document has precedence over the live page. A source
+// withdraws its own pages, and pages of foreign sources at its addresses.
 func (d document) replaces(was live) bool {
 	if was.source == d.source {
 		return d.asOf >= was.asOf
@@ -87,8 +86,8 @@ func (d document) replaces(was live) bool {
 	return d.rank.Beats(d.asOf, was.rank, was.asOf) || was.withdrawn && d.rank > courant.Foreign
 }
 
-// put writes page, body and story.
-func (d document) put(tx *store.Tx, was live, page printed, stored int64) error {
+// put writes the page, its body and its story.
+func (d document) put(tx *store.Tx, was live, page rendered, stored int64) error {
 	now := tx.Now().UnixMilli()
 	item := d.doc.Item
 	_, err := tx.Exec(putPage, d.url, was.id, d.doc.URL, link.Host(d.doc.URL), d.source, d.rank, d.asOf, item.Withdrawn,
@@ -109,7 +108,7 @@ func (d document) put(tx *store.Tx, was live, page printed, stored int64) error 
 		_, err = tx.Exec(putBody, was.id, d.content, page.html)
 	}
 	if err != nil || name == "kept" && was.revision == 0 {
-		return err // api tells the first chapter of a batch from the page's id
+		return err // api derives the first event of a batch's page from the page's id
 	}
 	line, err := json.Marshal(courant.Step{At: tx.Now(), Step: name, Note: fmt.Sprintf("revision %d", was.revision+1)})
 	if err != nil {

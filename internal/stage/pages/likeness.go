@@ -11,32 +11,31 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// A likeness is a sketch of a text for the share of runs of three words that it
-// has in common with another (MinHash, Broder 1997): sixteen times the smallest
-// hash of all runs, cut to 16 bits. Two texts that have a share s in common agree
-// in s of the sixteen, on average. They are looked up by the first eight, in four
-// parts of two.
+// Near-duplicates are found by MinHash (Broder 1997) over runs of three words: the
+// smallest value of each of sixteen hash functions over all runs, cut to 16 bits. For
+// two texts with Jaccard similarity s, on average 16·s of the values agree. Candidates
+// are looked up by the first eight values, in four bands of two.
 const (
-	fewestWords = 40 // of a text that can be told
+	fewestWords = 40 // shortest text that is compared
 	hashes      = 16
-	fewestAlike = 12 // of the sixteen
-	parts       = 4
-	candidates  = 50 // of a part that are looked at
+	fewestAlike = 12 // equal values of near-duplicates
+	bands       = 4
+	candidates  = 50 // compared pages per band
 )
 
-// sketch is the likeness of a text, and where to look for others like it.
+// sketch is the MinHash of a text, and its bands.
 type sketch struct {
-	likeness []byte // two bytes for each hash; nil if the text is too short to tell
-	parts    [parts]int64
+	minhash []byte // two bytes per hash function; nil if the text is too short
+	bands   [bands]int64
 }
 
-// sketchOf is that of a text in HTML.
+// sketchOf computes the sketch of a text in HTML.
 func sketchOf(html string) (s sketch) {
 	var least [hashes]uint64
 	for i := range least {
 		least[i] = math.MaxUint64
 	}
-	var last [3]uint64 // hashes of the last words
+	var last [3]uint64 // hashes of the last three words
 	n := 0
 	words(markup.Text(html), func(word uint64) {
 		last[0], last[1], last[2] = last[1], last[2], word
@@ -52,16 +51,16 @@ func sketchOf(html string) (s sketch) {
 		return sketch{}
 	}
 	for i := range least {
-		s.likeness = binary.BigEndian.AppendUint16(s.likeness, uint16(least[i]))
+		s.minhash = binary.BigEndian.AppendUint16(s.minhash, uint16(least[i]))
 	}
-	for i := range s.parts {
-		s.parts[i] = int64(mix(least[2*i]^bits.RotateLeft64(least[2*i+1], 32)) >> 1)
+	for i := range s.bands {
+		s.bands[i] = int64(mix(least[2*i]^bits.RotateLeft64(least[2*i+1], 32)) >> 1)
 	}
 	return s
 }
 
-// alike says whether two likenesses are of nearly the same text.
-func alike(a, b []byte) bool {
+// nearDuplicates reports whether two MinHashes are of near-duplicates.
+func nearDuplicates(a, b []byte) bool {
 	if len(a) != 2*hashes || len(b) != 2*hashes {
 		return false
 	}
@@ -107,10 +106,10 @@ func mix(h uint64) uint64 {
 	return h ^ h>>33
 }
 
-// relate links a page whose text has changed to the first one with nearly the same
-// text.
+// relate links a page whose text has changed to the oldest page of which it is a
+// near-duplicate.
 func relate(tx *store.Tx, id int64, was []byte, now sketch) error {
-	if bytes.Equal(was, now.likeness) {
+	if bytes.Equal(was, now.minhash) {
 		return nil
 	}
 	if len(was) > 0 {
@@ -118,53 +117,53 @@ func relate(tx *store.Tx, id int64, was []byte, now sketch) error {
 			return err
 		}
 	}
-	twin := int64(0)
-	if now.likeness != nil {
+	duplicate := int64(0)
+	if now.minhash != nil {
 		var err error
-		if twin, err = findTwin(tx, id, now); err != nil {
+		if duplicate, err = findDuplicate(tx, id, now); err != nil {
 			return err
 		}
-		for i, bits := range now.parts {
-			if _, err := tx.Exec(putLikeness, i, bits, id); err != nil {
+		for i, bits := range now.bands {
+			if _, err := tx.Exec(putBand, i, bits, id); err != nil {
 				return err
 			}
 		}
 	}
-	_, err := tx.Exec(likePage, id, append([]byte{}, now.likeness...), twin)
+	_, err := tx.Exec(putMinHash, id, append([]byte{}, now.minhash...), duplicate)
 	return err
 }
 
-// unrelate forgets a page's old text; of those that were linked to it the first
-// takes its place.
+// unrelate removes a page's old text from the index. The first of the pages that were
+// linked to it takes its place.
 func unrelate(tx *store.Tx, id int64) error {
-	if _, err := tx.Exec(dropLikeness, id); err != nil {
+	if _, err := tx.Exec(dropBands, id); err != nil {
 		return err
 	}
 	var next int64
-	if err := tx.Row(firstTwin, id).Scan(&next); err != nil || next == 0 {
+	if err := tx.Row(firstDuplicate, id).Scan(&next); err != nil || next == 0 {
 		return err
 	}
-	_, err := tx.Exec(moveTwins, id, next)
+	_, err := tx.Exec(moveDuplicates, id, next)
 	return err
 }
 
-// findTwin is the first page with nearly the same text, 0 if there is none.
-func findTwin(tx *store.Tx, id int64, now sketch) (twin int64, err error) {
-	for i, bits := range now.parts {
+// findDuplicate returns the first near-duplicate, 0 if there is none.
+func findDuplicate(tx *store.Tx, id int64, now sketch) (duplicate int64, err error) {
+	for i, bits := range now.bands {
 		err := tx.Rows(func(rows store.Rows) error {
 			var root int64
 			var theirs []byte
 			if err := rows.Scan(&root, &theirs); err != nil {
 				return err
 			}
-			if root != id && (twin == 0 || root < twin) && alike(now.likeness, theirs) {
-				twin = root
+			if root != id && (duplicate == 0 || root < duplicate) && nearDuplicates(now.minhash, theirs) {
+				duplicate = root
 			}
 			return nil
-		}, likePages, i, bits, id, candidates)
+		}, bandPages, i, bits, id, candidates)
 		if err != nil {
 			return 0, err
 		}
 	}
-	return twin, nil
+	return duplicate, nil
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/courant-platform/courant/internal/table"
 )
 
-// numbers gives the changes of one transaction their places in the change feed:
-// who has read up to a number never misses one below it. Where transactions run
-// one at a time a change gets its number at once. Elsewhere they commit in another
-// order than they run, and one process numbers what has committed.
+// numbers numbers the changes of one transaction for the change feed. A follower
+// that has read up to a number never misses a lower one. If transactions are serial, a
+// change gets its number at once. Otherwise they may commit in another order, so one
+// process numbers what has committed.
 type numbers struct {
 	tx     *store.Tx
 	serial bool
@@ -20,7 +20,7 @@ type numbers struct {
 	any    bool
 }
 
-// next is the number of a change, 0 if it gets one later.
+// next returns the number of a change, 0 if it is numbered later.
 func (n *numbers) next() (int64, error) {
 	n.any = true
 	if !n.serial {
@@ -36,8 +36,8 @@ func (n *numbers) next() (int64, error) {
 	return n.last, nil
 }
 
-// tell rings for what has changed.
-func (n *numbers) tell() {
+// notify emits the notification of the changes.
+func (n *numbers) notify() {
 	switch {
 	case !n.any:
 	case n.serial:
@@ -47,14 +47,14 @@ func (n *numbers) tell() {
 	}
 }
 
-// change runs f in a transaction in which pages change.
+// change runs f in a transaction that changes pages.
 func (p *Pages) change(ctx context.Context, f func(*store.Tx, *numbers) error) error {
 	return p.Store.Write(ctx, func(tx *store.Tx) error {
 		n := numbers{tx: tx, serial: p.Store.Serial()}
 		if err := f(tx, &n); err != nil {
 			return err
 		}
-		n.tell()
+		n.notify()
 		return nil
 	})
 }
@@ -62,17 +62,17 @@ func (p *Pages) change(ctx context.Context, f func(*store.Tx, *numbers) error) e
 const (
 	numberBatch = 1000
 	numberTries = 50
-	numberAgain = 20 * time.Millisecond // between two tries
+	numberAgain = 20 * time.Millisecond // time between two tries
 	forgetAfter = 90 * 24 * time.Hour
 	forgetEvery = time.Hour
 	forgetBatch = 500
 )
 
-// kept is rung where changes get their numbers later.
+// kept handles changes that are numbered later.
 func (p *Pages) kept(ctx context.Context, _ flow.Kept) error { return p.number(ctx) }
 
-// number numbers what had committed when it was called. What somebody has locked for
-// longer than it tries, the next sweep numbers.
+// number numbers what had committed when it was called. The next sweep numbers pages
+// that are locked for longer than it tries.
 func (p *Pages) number(ctx context.Context) error {
 	if p.Store.Serial() {
 		return nil
@@ -98,10 +98,9 @@ func (p *Pages) number(ctx context.Context) error {
 	return nil
 }
 
-// numberSome numbers n changes and says how many it left. It waits for who else
-// numbers and holds the right to it until it commits, so that numbers commit in their
-// order. Pages that somebody is about to change it leaves, for who has locked pages one
-// after the other may not be waited for in another order.
+// numberSome numbers n changes and returns how many are left (0 or 1 for more). It locks
+// the counter until it commits, so that numbers commit in order. It skips locked pages:
+// waiting for them could deadlock with a transaction that locks pages in another order.
 func numberSome(tx *store.Tx) (n, left int, err error) {
 	if err := tx.Row(countUnnumbered).Scan(&left); err != nil || left == 0 {
 		return 0, 0, err
@@ -143,8 +142,8 @@ func numbersOf(tx *store.Tx, query string, args ...any) (all []int64, err error)
 	return all, err
 }
 
-// forget deletes what is left of pages that were withdrawn long ago. Who follows
-// the change feed from before that is told to begin again.
+// forget deletes the rows of pages that were withdrawn long ago. Followers of the change
+// feed that are further behind are told to start again.
 func (p *Pages) forget(ctx context.Context) error {
 	for {
 		n := 0
@@ -171,7 +170,7 @@ func forgetSome(tx *store.Tx) (n int, err error) {
 		return 0, err
 	}
 	for _, id := range ids {
-		for _, drop := range []string{dropEvents, dropLikeness, dropPage} {
+		for _, drop := range []string{dropEvents, dropBands, dropPage} {
 			if _, err := tx.Exec(drop, id); err != nil {
 				return 0, err
 			}

@@ -1,6 +1,6 @@
-// Package pages prints the light page of a document: clean, links and pictures
+// Package pages renders the light page of a document: clean, links and pictures
 // rewritten, rendered once, compressed once. The newest version of the source
-// with the best right to the address is live; what is withdrawn is gone.
+// with the highest rank for the address is live; a withdrawn page is gone.
 package pages
 
 import (
@@ -23,14 +23,14 @@ type Config struct {
 	Workers int `toml:"workers" comment:"pages rendered at once; they share commits"`
 }
 
-// Defaults are the working values.
+// Defaults returns the default configuration.
 func Defaults() Config { return Config{Workers: 16} }
 
 // Pages is the stage.
 type Pages struct {
 	Store    *store.Store
 	Config   Config
-	Owner    string // this process, for its node prefix
+	Owner    string // this process, for the lease of its id prefix
 	Pictures bool   // media fetches pictures
 	Metrics  *obs.Set
 	Log      *slog.Logger
@@ -45,7 +45,7 @@ const (
 	batchWorkers = 2 // one reads while the other writes
 )
 
-// Handlers are what the stage wants to hear.
+// Handlers returns the stage's handlers.
 func (p *Pages) Handlers() []bus.Handler {
 	p.zips.New = newZip
 	return []bus.Handler{
@@ -56,7 +56,7 @@ func (p *Pages) Handlers() []bus.Handler {
 	}
 }
 
-// Run takes up ready documents that no bell announced, until ctx ends.
+// Run processes ready documents whose notification was lost, until ctx ends.
 func (p *Pages) Run(ctx context.Context) error {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
@@ -94,18 +94,18 @@ func (p *Pages) sweep(ctx context.Context) error {
 	}
 }
 
-// ready prints one document.
+// ready renders one document and makes its page live.
 func (p *Pages) ready(ctx context.Context, v flow.Version) error {
 	d, err := p.read(ctx, v)
 	if store.NoRow(err) {
-		return nil // printed already, or a later version has come
+		return nil // rendered already, or a later version has come
 	}
 	if err != nil {
 		return err
 	}
-	var page printed
+	var page rendered
 	if !d.doc.Item.Withdrawn {
-		if page, err = p.print(d); err != nil {
+		if page, err = p.render(d); err != nil {
 			return errors.Join(courant.Invalid, err)
 		}
 		if d.doc.Offer == nil {

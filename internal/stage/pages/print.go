@@ -9,14 +9,14 @@ import (
 	"github.com/courant-platform/courant/internal/kit/light"
 )
 
-// printed is a page ready to be served.
-type printed struct {
+// rendered is a page ready to be served.
+type rendered struct {
 	html    []byte // gzip
-	picture string // address of a small picture for listings, "" if there is none
+	picture string // address of a small picture for listings; "" for none
 }
 
-// print renders and compresses the page of a document.
-func (p *Pages) print(d document) (printed, error) {
+// render renders and compresses the page of a document.
+func (p *Pages) render(d document) (rendered, error) {
 	z := p.zips.Get().(*zip)
 	defer p.zips.Put(z)
 	z.out.Reset()
@@ -26,10 +26,10 @@ func (p *Pages) print(d document) (printed, error) {
 	if err == nil {
 		err = z.gzip.Close()
 	}
-	return printed{html: bytes.Clone(z.out.Bytes()), picture: picture}, err
+	return rendered{html: bytes.Clone(z.out.Bytes()), picture: picture}, err
 }
 
-// zip is a compressor with its working space, which is large and used again.
+// zip is a compressor with its buffers, which are large and reused.
 type zip struct {
 	out  bytes.Buffer
 	gzip *gzip.Writer

@@ -34,19 +34,19 @@ const (
 			stored = excluded.stored, rendered_at = excluded.rendered_at, change = excluded.change`
 	putBody = `INSERT INTO bodies (page, document, html) VALUES ($1, $2, $3)
 		ON CONFLICT (page) DO UPDATE SET document = excluded.document, html = excluded.html`
-	likePages = `SELECT CASE WHEN p.duplicate_of = 0 THEN p.id ELSE p.duplicate_of END, p.minhash FROM minhash_bands l JOIN pages p ON p.id = l.page
+	bandPages = `SELECT CASE WHEN p.duplicate_of = 0 THEN p.id ELSE p.duplicate_of END, p.minhash FROM minhash_bands l JOIN pages p ON p.id = l.page
 		WHERE l.band = $1 AND l.bits = $2 AND p.id <> $3 AND NOT p.withdrawn LIMIT $4`
-	likePage     = `UPDATE pages SET minhash = $2, duplicate_of = $3 WHERE id = $1`
-	putLikeness  = `INSERT INTO minhash_bands (band, bits, page) VALUES ($1, $2, $3) ON CONFLICT (band, bits, page) DO NOTHING`
-	dropLikeness = `DELETE FROM minhash_bands WHERE page = $1`
-	firstTwin    = `SELECT COALESCE(MIN(id), 0) FROM pages WHERE duplicate_of = $1 AND duplicate_of <> 0 AND NOT withdrawn`
-	moveTwins    = `UPDATE pages SET duplicate_of = CASE WHEN id = $2 THEN 0 ELSE $2 END WHERE duplicate_of = $1 AND duplicate_of <> 0`
+	putMinHash     = `UPDATE pages SET minhash = $2, duplicate_of = $3 WHERE id = $1`
+	putBand        = `INSERT INTO minhash_bands (band, bits, page) VALUES ($1, $2, $3) ON CONFLICT (band, bits, page) DO NOTHING`
+	dropBands      = `DELETE FROM minhash_bands WHERE page = $1`
+	firstDuplicate = `SELECT COALESCE(MIN(id), 0) FROM pages WHERE duplicate_of = $1 AND duplicate_of <> 0 AND NOT withdrawn`
+	moveDuplicates = `UPDATE pages SET duplicate_of = CASE WHEN id = $2 THEN 0 ELSE $2 END WHERE duplicate_of = $1 AND duplicate_of <> 0`
 
 	dueBatches = `SELECT source, as_of, n FROM batches WHERE due <= $1 ORDER BY due LIMIT $2`
 	readBatch  = `SELECT fetched, content FROM batches WHERE source = $1 AND as_of = $2 AND n = $3`
 	dropBatch  = `DELETE FROM batches WHERE source = $1 AND as_of = $2 AND n = $3`
 
-	// A page that is rendered when somebody asks for it.
+	// A page without its HTML, which is rendered on request.
 	notRendered = `SELECT p.url, p.source, p.as_of FROM pages p JOIN bodies b ON b.page = p.id
 		WHERE p.url = $1 AND NOT p.withdrawn AND LENGTH(b.html) = 0`
 
@@ -62,17 +62,17 @@ const (
 		ON CONFLICT (page, at) DO UPDATE SET as_of = excluded.as_of, trace = excluded.trace`
 )
 
-// document is a ready row of documents, with the pictures that are here.
+// document is a ready row of documents, with its stored pictures.
 type document struct {
 	url         []byte
 	source      int64
-	sourceName  string // its title, or its short name
-	sourceTitle string // "" if people gave it none
+	sourceName  string // the source's title, or its short name
+	sourceTitle string // "" if it has none
 	rank        courant.Rank
 	asOf        int64
 	late        int // pictures that arrived after the release
 	fetched     time.Time
-	content     []byte // doc as it lies in the store
+	content     []byte // doc as stored
 	doc         courant.Document
 	trace       string
 	sketch      sketch // of the text
@@ -123,7 +123,7 @@ func (p *Pages) due(ctx context.Context) (due []flow.Version, err error) {
 	return due, err
 }
 
-// readLives is readLive for the pages of a batch, sixteen at a time.
+// readLives is readLive for the pages of a batch, sixteen per query.
 func readLives(tx *store.Tx, docs []document) (map[string]live, error) {
 	const at = 16
 	out := make(map[string]live, len(docs))
@@ -136,7 +136,7 @@ func readLives(tx *store.Tx, docs []document) (map[string]live, error) {
 		err := tx.Rows(func(rows store.Rows) error {
 			var url []byte
 			var l live
-			err := rows.Scan(&url, &l.id, &l.address, &l.source, &l.rank, &l.asOf, &l.hash, &l.revision, &l.stored, &l.withdrawn, &l.likeness)
+			err := rows.Scan(&url, &l.id, &l.address, &l.source, &l.rank, &l.asOf, &l.hash, &l.revision, &l.stored, &l.withdrawn, &l.minhash)
 			out[string(url)] = l
 			return err
 		}, lives16, args...)
@@ -148,6 +148,6 @@ func readLives(tx *store.Tx, docs []document) (map[string]live, error) {
 }
 
 func readLive(tx *store.Tx, url []byte) (l live, err error) {
-	err = tx.Row(readPage, url).Scan(&l.id, &l.address, &l.source, &l.rank, &l.asOf, &l.hash, &l.revision, &l.stored, &l.withdrawn, &l.likeness)
+	err = tx.Row(readPage, url).Scan(&l.id, &l.address, &l.source, &l.rank, &l.asOf, &l.hash, &l.revision, &l.stored, &l.withdrawn, &l.minhash)
 	return l, err
 }

@@ -20,40 +20,39 @@ import (
 )
 
 const (
-	// fewChanges is how many changed offers of one reading go as documents of
-	// their own, with their pictures; more go in batches.
+	// fewChanges is how many changed offers of one reading become single documents,
+	// with their pictures; more go in batches.
 	fewChanges = 1000
 	batchSize  = 1000
-	// believeAfter is how long a catalogue that has lost most of its offers is not
-	// believed.
+	// believeAfter is how long most offers of a catalogue must be missing before they
+	// are withdrawn.
 	believeAfter = 24 * time.Hour
 	guardFrom    = 10 // offers; a smaller catalogue may lose most of them
 )
 
-// catalogue is the reading of one catalogue in progress. It holds, of each offer,
-// what is needed to see a change, and the changed offers that wait for their
-// batch.
+// catalogue is the state of reading one catalogue. It holds what is needed to detect a
+// change of each offer, and the changed offers that wait for their batch.
 type catalogue struct {
 	p    *Parse
-	ctx  context.Context // of the reading, which the value does not outlive
+	ctx  context.Context // of the reading; the value does not outlive it
 	d    download
-	rank map[string]courant.Rank // by host of the offer
+	rank map[string]courant.Rank // by host
 
 	known   *offers
 	waits   []entry
-	writing chan error // the outcome of the batch that is being written
+	writing chan error // result of the batch that is being written
 	whole   bool       // offers go in batches
 	n       int        // batches
 	seen    int        // offers in the file
-	fresh   int        // of them new or changed
+	fresh   int        // new or changed offers among them
 }
 
 func begin(digest []byte) uint64 { return binary.BigEndian.Uint64(digest) }
 
-// place is what tells the addresses of one host apart.
+// place is the part of a digest that distinguishes addresses of one host.
 func place(url []byte) uint64 { return binary.BigEndian.Uint64(url[8:]) }
 
-// newCatalogue reads what is known of the source's offers.
+// newCatalogue begins a reading: it takes the lease and loads the source's known offers.
 func (p *Parse) newCatalogue(ctx context.Context, d download) (*catalogue, error) {
 	c := &catalogue{p: p, ctx: ctx, d: d, rank: map[string]courant.Rank{}, known: newOffers()}
 	if err := p.Store.Write(ctx, c.hold); err != nil {
@@ -82,14 +81,14 @@ func (p *Parse) newCatalogue(ctx context.Context, d download) (*catalogue, error
 	return c, err
 }
 
-// errOthers ends a reading that another process goes on with, or has ended.
+// errOthers ends a reading that another process continues or has completed.
 var errOthers = errors.New("the catalogue is read by another process")
 
-// readTime is how long the right to read a catalogue lasts unless it is renewed,
-// with every batch and every sign of progress.
+// readTime is the length of the lease on a catalogue. Every batch and every note of
+// progress renews it.
 const readTime = time.Minute
 
-// hold renews our right to read the catalogue, and sees that it still has to be.
+// hold renews our lease on the catalogue, and checks that the download is still pending.
 func (c *catalogue) hold(tx *store.Tx) error {
 	l, err := tx.Take(fmt.Sprint("parse/", c.d.source.ID), c.p.Owner, readTime)
 	if err == nil && l.Epoch == 0 {
@@ -104,8 +103,8 @@ func (c *catalogue) hold(tx *store.Tx) error {
 	return err
 }
 
-// offerKey is the key of an offer within its source: its id, as it is where that
-// is short, so that offers lie in the order of their ids.
+// offerKey is the key of an offer within its source: a short id as it is, so that
+// offers are stored in the order of their ids, else a digest of the id.
 func offerKey(id string) (key [16]byte) {
 	if len(id) < len(key) {
 		copy(key[:], id)
@@ -127,7 +126,7 @@ func (c *catalogue) offer(o *courant.Offer) error {
 	}
 	s := c.known.at(at)
 	if s.seen {
-		return nil // of two with one id the first counts
+		return nil // the first of two offers with the same id counts
 	}
 	c.seen++
 	s.seen = true
@@ -156,7 +155,7 @@ func (c *catalogue) offer(o *courant.Offer) error {
 	return c.progress()
 }
 
-// leave withdraws the page that an offer had before it moved to another address.
+// leave withdraws the page at an offer's old address after it has moved.
 func (c *catalogue) leave(key [16]byte, url uint64, at int32) error {
 	if owner, taken := c.known.urls.find(c.known, url); !taken || owner != at {
 		return nil // another offer has it now
@@ -177,9 +176,9 @@ func keyDigest(key [16]byte) uint64 {
 	return begin(key[:8]) ^ begin(key[8:])*0x9e3779b97f4a7c15
 }
 
-// address is that of the offer's page: its own, unless another offer of the
-// source has it already; then one made of the catalogue's address and the id. None
-// is longer than an address may be.
+// address is the address of the offer's page: its own, unless another offer of the
+// source has it already; then the catalogue's address with the offer's id, shortened
+// to the length limit of addresses.
 func (c *catalogue) address(o *courant.Offer, at int32) (string, [16]byte) {
 	if addr, err := link.Canonical(o.URL); err == nil {
 		digest := link.Digest(addr)
@@ -203,7 +202,7 @@ func (c *catalogue) address(o *courant.Offer, at int32) (string, [16]byte) {
 	return addr, link.Digest(addr)
 }
 
-// progress notes from time to time how far the reading is, for who watches.
+// progress stores from time to time how many offers have been read.
 func (c *catalogue) progress() error {
 	if c.seen%noteEvery != 0 {
 		return c.ctx.Err()
@@ -234,8 +233,8 @@ func (c *catalogue) flush() error {
 	return nil
 }
 
-// batch writes offers and their items; the download stays pending until the last
-// one is there, so that a crash has it read again.
+// batch writes offers and their items in the background. The download stays pending
+// until the last batch is written, so that after a crash it is read again.
 func (c *catalogue) batch(entries []entry) error {
 	content, err := c.pack(entries)
 	if err != nil {
@@ -258,7 +257,7 @@ func (c *catalogue) batch(entries []entry) error {
 	return nil
 }
 
-// written waits for the batch that is being written while reading goes on.
+// written waits for the batch that is being written.
 func (c *catalogue) written() error {
 	if c.writing == nil {
 		return nil
@@ -279,7 +278,7 @@ func (c *catalogue) putBatch(tx *store.Tx, n int, entries []entry, content []byt
 	return err
 }
 
-// putItem notes what the source says of an offer now.
+// putItem stores the newest version of an offer.
 func (c *catalogue) putItem(tx *store.Tx, e *entry) error {
 	if e.moved {
 		return nil
@@ -288,7 +287,7 @@ func (c *catalogue) putItem(tx *store.Tx, e *entry) error {
 	return err
 }
 
-// pack is the content of a batch.
+// pack encodes the content of a batch.
 func (c *catalogue) pack(entries []entry) ([]byte, error) {
 	found := make([]courant.Found, 0, len(entries))
 	for i := range entries {

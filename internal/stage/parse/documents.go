@@ -16,24 +16,24 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// What a row of documents waits for.
+// The states of a row of documents.
 const (
 	stateFound = 0
 	stateReady = 2
 )
 
-// turnTime is how long the stage whose turn it is has before its sweep looks.
+// turnTime is how long a notified stage has before its sweep takes the row up.
 const turnTime = 5 * time.Second
 
-// known is what a source last said of an item.
+// known is a source's last version of an item.
 type known struct {
 	hash      []byte
 	url       []byte
 	withdrawn bool
 }
 
-// changes returns the items that differ from what the source last said, and
-// notes what it says now.
+// changes returns the items that differ from the source's last versions, and stores
+// the new versions.
 func changes(tx *store.Tx, d download, found []entry) ([]entry, error) {
 	before, err := knownItems(tx.Reader, d.source.ID, found)
 	if err != nil {
@@ -54,7 +54,7 @@ func changes(tx *store.Tx, d download, found []entry) ([]entry, error) {
 				continue
 			}
 		}
-		if f.addr == "" { // a tombstone: the item that it names knows the address
+		if f.addr == "" { // a tombstone: the known item has the address
 			if !seen {
 				continue
 			}
@@ -68,9 +68,9 @@ func changes(tx *store.Tx, d download, found []entry) ([]entry, error) {
 	return changed, nil
 }
 
-// renamed gives an item whose id is new the row of the one that the source had
-// under the same address: an id that changes makes no news. It says whether the
-// content is the same.
+// renamed gives an item with a new id the row of the source's item at the same
+// address, so that a change of the id alone is no change of the item. It reports
+// whether the content is the same.
 func renamed(tx *store.Tx, d download, f entry) (same bool, err error) {
 	var hash []byte
 	var withdrawn bool
@@ -84,7 +84,7 @@ func renamed(tx *store.Tx, d download, f entry) (same bool, err error) {
 	return withdrawn == f.item.Withdrawn && bytes.Equal(hash, f.hash), err
 }
 
-// packNew packs what looks new before the transaction, which others wait for.
+// packNew packs what looks new before the transaction, to keep that short.
 func (p *Parse) packNew(ctx context.Context, d download, found []entry) error {
 	var before map[[16]byte]known
 	err := p.Store.Read(ctx, func(r store.Reader) (err error) {
@@ -106,7 +106,7 @@ func (p *Parse) packNew(ctx context.Context, d download, found []entry) error {
 	return nil
 }
 
-// documents puts what changed on its way, and tells who is next.
+// documents queues the changed items and notifies the next stage.
 func (p *Parse) documents(tx *store.Tx, d download, changed []entry) error {
 	var found, ready []flow.Version
 	for _, f := range changed {
@@ -150,8 +150,8 @@ func (p *Parse) document(tx *store.Tx, d download, f entry, state int) error {
 	return err
 }
 
-// withdraw finds the address of a tombstone, and has other sources that still
-// have the item read again, for their version is the page's now.
+// withdraw finds the address of a tombstone, and has other sources with the same item
+// parsed again, since their version is to become live.
 func (p *Parse) withdraw(tx *store.Tx, d download, f *entry) error {
 	if f.addr == "" {
 		err := tx.Row(addressOf, f.url[:]).Scan(&f.addr)
@@ -162,7 +162,7 @@ func (p *Parse) withdraw(tx *store.Tx, d download, f *entry) error {
 	return askOthers(tx, f.url[:], d.source.ID)
 }
 
-// askOthers has other sources that still have the item of a page read again.
+// askOthers has other sources that still have the item of a page parsed again.
 func askOthers(tx *store.Tx, url []byte, source int64) error {
 	n, err := tx.Exec(forgetOthers, url, source)
 	if err == nil && n > 0 {
@@ -171,7 +171,7 @@ func askOthers(tx *store.Tx, url []byte, source int64) error {
 	return err
 }
 
-// steps writes the beginning of a document's story.
+// steps encodes the first steps of a document's story.
 func steps(s ...courant.Step) string {
 	var b []byte
 	for _, step := range s {
@@ -183,7 +183,7 @@ func steps(s ...courant.Step) string {
 	return string(b)
 }
 
-// noteFeed keeps what the reading says of the source as a whole.
+// noteFeed stores what the reading says about the source as a whole.
 func noteFeed(tx *store.Tx, d download, r *courant.Reading, items, changed int) error {
 	now := tx.Now()
 	if changed > 0 {
@@ -198,14 +198,14 @@ func noteFeed(tx *store.Tx, d download, r *courant.Reading, items, changed int) 
 	return err
 }
 
-// Bounds of what is kept of a feed's links: hubs, and the bytes of an address.
+// Bounds of a feed's links: number of hubs, and bytes of an address.
 const (
 	mostHubs    = 4
 	mostAddress = 2048
 )
 
-// websub is what a feed says of WebSub: its hubs, a blank between them, and its
-// own address. The header of its answer goes before (W3C WebSub section 4).
+// websub returns a feed's hubs, separated by blanks, and its own address. The
+// response's Link header has precedence (W3C WebSub section 4).
 func websub(d download, f *courant.Feed) (hubs, self string) {
 	named := strings.Fields(d.hubs)
 	if len(named) == 0 {
@@ -223,7 +223,7 @@ func websub(d download, f *courant.Feed) (hubs, self string) {
 	return strings.Join(kept, " "), self
 }
 
-// bits has a bit for each number of a list, which are small.
+// bits sets the bit of each number in a list of small numbers.
 func bits(list []int) (set int) {
 	for _, n := range list {
 		set |= 1 << n
@@ -232,9 +232,9 @@ func bits(list []int) (set int) {
 }
 
 // rhythm is the usual time between changes: at first the median distance of the
-// items' dates, then what is seen, smoothed. It follows a source that quickens faster
-// than one that slows down, for nights are quiet everywhere. A catalogue changes as a
-// whole, a feed by as many items as are new.
+// items' dates, then the observed time, smoothed. It follows an acceleration faster
+// than a slowdown, since nights are quiet everywhere. A catalogue counts as one change,
+// a feed as many as it has new items.
 func rhythm(d download, r *courant.Reading, changed int, now time.Time) time.Duration {
 	if d.changed.IsZero() {
 		return medianDistance(r.Items)

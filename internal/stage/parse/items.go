@@ -12,19 +12,19 @@ import (
 type entry struct {
 	item  courant.Item
 	offer *courant.Offer // of a product
-	moved bool           // it ends the page that an offer had before under another address
+	moved bool           // withdraws the page at an offer's old address
 	key   [16]byte       // of the item within its source
 	url   [16]byte       // of the page; zero for a tombstone that names no address
 	addr  string
 	hash  []byte
-	pack  []byte // the document as it is kept; made when it is first needed
+	pack  []byte // the packed document; made when it is first needed
 }
 
-// items gives every item its keys, drops those that have no address of their own
-// and the one that a document which is cut off ends in, and keeps of two with one key or one address the first.
+// items gives every item its keys. It drops items without an address, the last item of
+// a truncated document, and the second of two items with the same key or address.
 //
 // The key of an item is its id (guid, atom:id), unless other items of the file
-// have the same one and other links; else its link, else its content.
+// have the same id with other links; else its link, else its content.
 func items(r *courant.Reading) []entry {
 	seen := make(map[[16]byte]bool, 2*len(r.Items))
 	out := make([]entry, 0, len(r.Items))
@@ -40,7 +40,7 @@ func items(r *courant.Reading) []entry {
 	for i := range r.Items {
 		it := r.Items[i]
 		if it.Cut {
-			continue // its next version may be whole; half of one replaces nothing
+			continue // half an item must not replace a whole one
 		}
 		f, ok := keyed(it, links[it.ID] == "" && it.Link != "")
 		if !ok || seen[f.key] || f.addr != "" && seen[f.url] {
@@ -55,7 +55,7 @@ func items(r *courant.Reading) []entry {
 	return out
 }
 
-// keyed gives an item its keys; shared says that its id is that of others too.
+// keyed gives an item its keys; shared says that other items have the same id.
 func keyed(item courant.Item, shared bool) (entry, bool) {
 	f := entry{item: item}
 	var err error

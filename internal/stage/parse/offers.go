@@ -1,15 +1,15 @@
 package parse
 
-// offers is what a source has said of its offers: one may have millions, so each takes
-// 32 bytes and, to be found by its key and by its address, some 16 more.
+// offers holds the last versions of a source's offers. There may be millions, so each
+// takes 32 bytes, and some 16 more in the indexes by key and by address.
 type offers struct {
 	pieces [][]offerState // of pieceSize, so that growing copies none
 	n      int32
 	keys   index // of all
-	urls   index // of those that have their address, each the only one
+	urls   index // by address; each address belongs to one offer
 }
 
-// offerState is what the source last said of an offer: parts of digests.
+// offerState is the last version of an offer: parts of digests.
 type offerState struct {
 	key, hash, url uint64
 	before         bool // it was live before this reading
@@ -22,7 +22,7 @@ func newOffers() *offers {
 	return &offers{keys: index{of: func(s *offerState) uint64 { return s.key }}, urls: index{of: func(s *offerState) uint64 { return s.url }}}
 }
 
-// add takes an offer that is not there, and returns its number.
+// add adds a new offer and returns its number.
 func (o *offers) add(s offerState) int32 {
 	if o.n%pieceSize == 0 {
 		o.pieces = append(o.pieces, make([]offerState, pieceSize))
@@ -36,7 +36,7 @@ func (o *offers) add(s offerState) int32 {
 
 func (o *offers) at(n int32) *offerState { return &o.pieces[n/pieceSize][n%pieceSize] }
 
-// all gives each offer.
+// all iterates over the offers.
 func (o *offers) all(yield func(*offerState) bool) {
 	for n := range o.n {
 		if !yield(o.at(n)) {
@@ -45,16 +45,16 @@ func (o *offers) all(yield func(*offerState) bool) {
 	}
 }
 
-// index finds offers by one of their digests: a table of their numbers, with linear
+// index finds offers by one of their digests: a hash table of their numbers with linear
 // probing, filled up to two thirds.
 type index struct {
 	of    func(*offerState) uint64
-	slots []int32 // a number and 1, 0 where there is none, -1 where there was one
+	slots []int32 // a number plus 1; 0 if empty, -1 if deleted
 	used  int     // slots that are not 0
 	shift int
 }
 
-// find returns the number of the offer that has the digest.
+// find returns the number of the offer with the digest.
 func (x *index) find(o *offers, digest uint64) (at int32, ok bool) {
 	if len(x.slots) == 0 {
 		return 0, false
@@ -63,7 +63,7 @@ func (x *index) find(o *offers, digest uint64) (at int32, ok bool) {
 	return x.slots[slot] - 1, x.slots[slot] > 0
 }
 
-// slot is where the offer that has the digest is, or else a free one.
+// slot is the slot of the offer with the digest, or else a free one.
 func (x *index) slot(o *offers, digest uint64) int {
 	for i := x.first(digest); ; i = (i + 1) % len(x.slots) {
 		if at := x.slots[i]; at == 0 || at > 0 && x.of(o.at(at-1)) == digest {
@@ -72,11 +72,11 @@ func (x *index) slot(o *offers, digest uint64) int {
 	}
 }
 
-// first is where the search begins: Fibonacci hashing, for short keys are digests of
-// nothing but themselves.
+// first is where the search begins. Fibonacci hashing spreads short keys, which are ids
+// and not digests.
 func (x *index) first(digest uint64) int { return int(digest * 0x9e3779b97f4a7c15 >> x.shift) }
 
-// put has an offer found, in place of another that has the same digest.
+// put adds an offer, replacing another one with the same digest.
 func (x *index) put(o *offers, at int32) {
 	if 3*(x.used+1) > 2*len(x.slots) {
 		x.grow(o)
@@ -88,7 +88,7 @@ func (x *index) put(o *offers, at int32) {
 	x.slots[slot] = at + 1
 }
 
-// drop has the offer that has the digest found no more.
+// drop removes the offer with the digest.
 func (x *index) drop(o *offers, digest uint64) {
 	if slot := x.slot(o, digest); x.slots[slot] > 0 {
 		x.slots[slot] = -1

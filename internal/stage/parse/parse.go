@@ -1,6 +1,6 @@
-// Package parse reads downloads into documents. It promises that each new or
+// Package parse parses downloads into documents. It promises that each new or
 // changed item is found once, that an unchanged one costs no write, and that a
-// feed's validators are kept in the transaction that keeps what was found.
+// feed's validators are committed together with what was found.
 package parse
 
 import (
@@ -26,7 +26,7 @@ type Config struct {
 	Workers int `toml:"workers" comment:"downloads parsed at once"`
 }
 
-// Defaults are the working values.
+// Defaults returns the default configuration.
 func Defaults() Config { return Config{Workers: 2} }
 
 // Parse is the stage.
@@ -34,24 +34,24 @@ type Parse struct {
 	Store    *store.Store
 	Blobs    blob.Bucket
 	Config   Config
-	Pictures bool   // media fetches pictures: documents that have some wait for it
-	Owner    string // this process, for the lease of a catalogue that takes long
+	Pictures bool   // media fetches pictures: documents with pictures wait for it
+	Owner    string // this process, for the lease of a catalogue
 	Metrics  *obs.Set
 	Log      *slog.Logger
 
 	// mu guards busy.
 	mu   sync.Mutex
-	busy map[int64]bool // sources that are being read, and whether they are to be read again
+	busy map[int64]bool // sources being parsed; true if they must be parsed again
 }
 
 const sweepEvery = 5 * time.Second
 
-// Handlers are what the stage wants to hear.
+// Handlers returns the stage's handlers.
 func (p *Parse) Handlers() []bus.Handler {
 	return []bus.Handler{flow.FeedFetched.Handle("parse", max(p.Config.Workers, 1), p.fetched)}
 }
 
-// Run takes up downloads that no bell announced, until ctx ends.
+// Run parses downloads whose notification was lost, until ctx ends.
 func (p *Parse) Run(ctx context.Context) error {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
@@ -80,7 +80,7 @@ func (p *Parse) sweep(ctx context.Context, age time.Duration) error {
 	return nil
 }
 
-// fetched reads the pending download of a source, unless that is being done.
+// fetched parses the pending download of a source, unless that is being done.
 func (p *Parse) fetched(ctx context.Context, poll flow.Poll) error {
 	if !p.enter(poll.Source) {
 		return nil
@@ -94,8 +94,8 @@ func (p *Parse) fetched(ctx context.Context, poll flow.Poll) error {
 	}
 }
 
-// enter says whether the caller is to read the source; if not, whoever reads it
-// looks once more.
+// enter reports whether the caller is to parse the source; if not, the goroutine that
+// is parsing it checks for another download when it is done.
 func (p *Parse) enter(source int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +107,7 @@ func (p *Parse) enter(source int64) bool {
 	return !busy
 }
 
-// leave says whether the source is to be read again; if not, it is free.
+// leave reports whether the source must be parsed again; if not, it is free.
 func (p *Parse) leave(source int64) (again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,12 +122,12 @@ func (p *Parse) leave(source int64) (again bool) {
 func (p *Parse) pending(ctx context.Context, source int64) error {
 	d, err := p.download(ctx, source)
 	if store.NoRow(err) {
-		return nil // read already
+		return nil // parsed already
 	}
 	if err != nil {
 		return err
 	}
-	if d.blob == "" { // the same bytes under new validators
+	if d.blob == "" { // only the validators have changed
 		return p.Store.Write(ctx, func(tx *store.Tx) error {
 			_, err := promote(tx, d)
 			return err
@@ -140,7 +140,7 @@ func (p *Parse) pending(ctx context.Context, source int64) error {
 	return err
 }
 
-// read reads a download, whatever it is.
+// read parses a download of any format.
 func (p *Parse) read(ctx context.Context, d download) error {
 	var c *catalogue
 	opt := read.Options{URL: d.url, ContentType: d.kind, Offer: func(o *courant.Offer) (err error) {
@@ -173,7 +173,7 @@ func (p *Parse) read(ctx context.Context, d download) error {
 		return p.unreadable(ctx, d, report{Error: "not_a_feed: this is a list of addresses, not a feed; add the feeds that it lists", Links: r.Links})
 	case !r.Catalog():
 		return p.keep(ctx, d, &r.Reading)
-	case c == nil: // an empty one
+	case c == nil: // an empty catalogue
 		if c, err = p.newCatalogue(ctx, d); err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func (p *Parse) read(ctx context.Context, d download) error {
 	return nil
 }
 
-// lost asks again for a download whose body is gone: the old validators stay.
+// lost drops a download whose body is gone. The old validators stay, so the next poll fetches it again.
 func (p *Parse) lost(ctx context.Context, d download) error {
 	p.Log.Warn("download missing from the blob store; fetching it again", "url", d.url)
 	return p.Store.Write(ctx, func(tx *store.Tx) error {
@@ -202,8 +202,8 @@ func (p *Parse) lost(ctx context.Context, d download) error {
 	})
 }
 
-// unreadable keeps the validators of what is no feed: the same bytes would be
-// none again.
+// unreadable reports a download that is no feed. It keeps the validators, since the same
+// bytes would fail again.
 func (p *Parse) unreadable(ctx context.Context, d download, why report) error {
 	p.Metrics.Add("courant_parse_feeds_total", 1, "result", "unreadable")
 	return p.Store.Write(ctx, func(tx *store.Tx) error {
@@ -216,7 +216,7 @@ func (p *Parse) unreadable(ctx context.Context, d download, why report) error {
 	})
 }
 
-// keep writes what is new in a reading, the validators and the messages.
+// keep writes the changes of a reading, the validators and the notifications.
 func (p *Parse) keep(ctx context.Context, d download, reading *courant.Reading) error {
 	found := items(reading)
 	if err := p.packNew(ctx, d, found); err != nil {

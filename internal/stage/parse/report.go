@@ -6,7 +6,7 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// report is what the owner of a source is told of its newest download.
+// report is what the owner of a source is told about its newest download.
 type report struct {
 	Error    string             `json:"error,omitempty"`
 	Links    []courant.FeedLink `json:"links,omitempty"` // feeds that a web page offers
@@ -17,7 +17,7 @@ type report struct {
 // mostWarnings bounds a report.
 const mostWarnings = 100
 
-// text is the report as it lies in the store, "" if there is nothing to tell.
+// text is the report as stored, "" if there is nothing to report.
 func (r report) text() string {
 	if r.Error == "" && len(r.Warnings) == 0 {
 		return ""

@@ -9,8 +9,8 @@ import (
 	"github.com/courant-platform/courant/internal/read"
 )
 
-// finish commits the reading: what changed last, what is missing, the validators
-// and the messages.
+// finish commits the reading: the last changes, the withdrawals, the validators and the
+// notifications.
 func (c *catalogue) finish(r *read.Result) error {
 	keep, warning := c.judge(r)
 	if warning != nil {
@@ -56,8 +56,8 @@ func (c *catalogue) finish(r *read.Result) error {
 	})
 }
 
-// judge says whether what is missing from the file is kept, and what the owner is
-// told if that is so against the usual.
+// judge reports whether offers that are missing from the file are kept, and returns a
+// warning if they are kept although the source's setting says otherwise.
 func (c *catalogue) judge(r *read.Result) (keep bool, warning *courant.Warning) {
 	missing, before := c.missing()
 	switch {
@@ -73,13 +73,13 @@ func (c *catalogue) judge(r *read.Result) (keep bool, warning *courant.Warning) 
 	return false, nil
 }
 
-// believed says that the catalogue has been that small for long enough.
+// believed reports whether the catalogue has been that small for long enough.
 func (c *catalogue) believed() bool {
 	return !c.d.shrunk.IsZero() && c.p.Store.Now().Sub(c.d.shrunk) >= believeAfter
 }
 
-// noteShrunk notes since when most offers are missing. As long as they are, the
-// catalogue is downloaded whether it has changed or not, to be judged again.
+// noteShrunk stores since when most offers are missing. As long as they are, the
+// validators are dropped, so that an unchanged catalogue is judged again too.
 func (c *catalogue) noteShrunk(tx *store.Tx, shrunk bool) error {
 	since := time.Time{}
 	if shrunk {
@@ -94,7 +94,7 @@ func (c *catalogue) noteShrunk(tx *store.Tx, shrunk bool) error {
 	return err
 }
 
-// withdrawMissing withdraws the offers that are not in the file.
+// withdrawMissing withdraws the offers that are missing from the file.
 func (c *catalogue) withdrawMissing() (n int, err error) {
 	var gone []entry
 	err = c.p.Store.Read(c.ctx, func(r store.Reader) error {
@@ -122,7 +122,7 @@ func (c *catalogue) withdrawMissing() (n int, err error) {
 	return len(gone), err
 }
 
-// missing is how many offers of before are not in the file.
+// missing counts the offers from before, and those of them that are missing from the file.
 func (c *catalogue) missing() (missing, before int) {
 	for s := range c.known.all {
 		if s.before {

@@ -55,7 +55,7 @@ const (
 		(SELECT source FROM items WHERE url = $1 AND source <> $2 AND NOT withdrawn AND NOT offer)`
 )
 
-// download is a pending download with what is known of its source.
+// download is a pending download with the state of its source.
 type download struct {
 	source   courant.Source
 	asOf     int64
@@ -66,14 +66,14 @@ type download struct {
 	changed  time.Time
 	rhythm   time.Duration
 	absence  courant.Absence
-	shrunk   time.Time // since when most of a catalogue is missing
+	shrunk   time.Time // since when most of a catalogue's offers are missing
 	etag     string
 	modified string
 	body     []byte // digest, unpacked
-	raw      []byte // digest, as it came
+	raw      []byte // digest, as received
 	pushed   bool   // a hub delivered it
-	hubs     string // of the answer's header, a blank between them
-	self     string // of the answer's header
+	hubs     string // from the response's Link header, separated by blanks
+	self     string // from the response's Link header
 }
 
 func (p *Parse) download(ctx context.Context, source int64) (download, error) {
@@ -88,8 +88,8 @@ func (p *Parse) download(ctx context.Context, source int64) (download, error) {
 	return d, err
 }
 
-// promote ends the wait of a download and takes over its validators, in the
-// transaction that keeps what was found in it. It says false if a newer one has come.
+// promote deletes the pending download and takes over its validators, in the
+// transaction that writes its changes. It returns false if a newer download has come.
 func promote(tx *store.Tx, d download) (bool, error) {
 	n, err := tx.Exec(dropPending, d.source.ID, d.asOf)
 	if err != nil || n == 0 {
@@ -111,7 +111,7 @@ func (p *Parse) pendingOlder(ctx context.Context, age time.Duration) (polls []fl
 	return polls, err
 }
 
-// knownItems reads what the source last said of the items, sixteen at a time.
+// knownItems reads the last versions of the items, sixteen per query.
 func knownItems(r store.Reader, source int64, found []entry) (map[[16]byte]known, error) {
 	const at = 16
 	out := make(map[[16]byte]known, len(found))

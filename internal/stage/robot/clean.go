@@ -27,9 +27,8 @@ func (r *Robot) clean(ctx context.Context) {
 	}
 }
 
-// cleanOnce deletes downloads that are older than they are kept for and, of the
-// rest, the oldest beyond the bound on their size; never one that waits to be
-// read.
+// cleanOnce deletes downloads older than KeepBodies and, of the rest, the oldest
+// beyond KeepBodiesSize; never one that is still to be read.
 func (r *Robot) cleanOnce(ctx context.Context) error {
 	inUse := map[string]bool{}
 	err := r.Store.Read(ctx, func(q store.Reader) error {
@@ -73,7 +72,7 @@ func (r *Robot) cleanOnce(ctx context.Context) error {
 	return r.unlist(ctx, gone)
 }
 
-// unlist takes bodies that were deleted out of the log for subscribers.
+// unlist removes deleted bodies from the subscribers' log.
 func (r *Robot) unlist(ctx context.Context, gone []string) error {
 	for some := range slices.Chunk(gone, 500) {
 		err := r.Store.Write(ctx, func(tx *store.Tx) error {

@@ -20,22 +20,22 @@ const (
 	maxAttempts    = 5
 )
 
-// wanted is a row of fetches as it was asked.
+// wanted is a row of fetches.
 type wanted struct {
 	hash     []byte
 	url      string
 	kind     string
 	attempts int
-	led      string // another robot was led there
+	led      string // redirect target that another robot handed over
 	ledHops  int
 }
 
-// refused says that it was we who did not ask, or could not take the answer.
+// refused reports whether our own rules or limits caused the error, not the host.
 func refused(err error) bool {
 	return errors.Is(err, courant.Forbidden) || errors.Is(err, courant.Invalid)
 }
 
-// fetch asks for a wanted address and keeps the body for its consumer.
+// fetch downloads a wanted address and stores the body for its consumer.
 func (r *Robot) fetch(ctx context.Context, h *host, t task) (time.Time, *task) {
 	now := time.Now()
 	f := wanted{hash: t.id.hash[:]}
@@ -53,7 +53,7 @@ func (r *Robot) fetch(ctx context.Context, h *host, t task) (time.Time, *task) {
 		f.url = t.trail.url
 	}
 	if h.elsewhere(f.url) {
-		return now, nil // its robot finds it in the store
+		return now, nil // the robot of that host finds it in the store
 	}
 	switch why, until := r.allowed(h, f.url); {
 	case !until.IsZero():
@@ -82,7 +82,7 @@ func (r *Robot) fetch(ctx context.Context, h *host, t task) (time.Time, *task) {
 	return v.next, nil
 }
 
-// lead goes on with the task where the answer leads.
+// lead continues the task at the target of a redirect.
 func (r *Robot) lead(ctx context.Context, h *host, f wanted, t task, a *client.Answer, next time.Time) (time.Time, *task) {
 	way, why := t.trail.on(f.url, a)
 	if why != "" {
@@ -104,7 +104,7 @@ func (r *Robot) lead(ctx context.Context, h *host, f wanted, t task, a *client.A
 	return next, nil
 }
 
-// retry leaves the row wanted, for later.
+// retry leaves the row wanted and sets its next attempt.
 func (r *Robot) retry(ctx context.Context, h *host, f wanted, status int, why string, next time.Time) {
 	wait := max(time.Until(next), 10*time.Second<<f.attempts) + rand.N(time.Second)
 	r.writeFor(ctx, h, f.url, func(tx *store.Tx) error {
@@ -113,7 +113,7 @@ func (r *Robot) retry(ctx context.Context, h *host, f wanted, status int, why st
 	})
 }
 
-// answerFetch keeps the answer, or why there is none, and tells the consumer.
+// answerFetch stores the response, or why there is none, and notifies the consumer.
 func (r *Robot) answerFetch(ctx context.Context, h *host, f wanted, status int, a *client.Answer, why string) {
 	key, kind := "", ""
 	if a != nil {

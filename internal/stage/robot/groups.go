@@ -7,9 +7,9 @@ import (
 	"github.com/courant-platform/courant/internal/kit/link"
 )
 
-// groups are hosts that may share a limit: those of one registrable domain, and
-// those at one address. While members fail, all are left alone, and for a while
-// after that they are asked at the pace of one host, in turns.
+// groups are sets of hosts that may share a limit: the hosts of one registrable
+// domain, and those at one IP address. If members fail, the robot backs off from all
+// of them, and for a while afterwards they share the pace of one host.
 type groups struct {
 	gap       time.Duration
 	domains   map[string]*group
@@ -17,21 +17,21 @@ type groups struct {
 }
 
 const (
-	groupMemory = 10 * time.Minute // how long a failure of a member counts, and turns are kept up
-	groupMost   = time.Hour        // that one member alone can block the others
-	fewSiblings = 2                // hosts of a domain that fail before it is taken for the cause
-	fewDomains  = 3                // domains at an address, if they are half of those seen there
+	groupMemory = 10 * time.Minute // how long a member's failure counts, and how long the members share a pace
+	groupMost   = time.Hour        // longest time for which one member alone can block the others
+	fewSiblings = 2                // failing hosts of a domain before the domain is taken to be the cause
+	fewDomains  = 3                // failing domains at an address, if they are at least half of those seen there
 )
 
 type group struct {
-	until   time.Time // nobody is asked before
-	shared  time.Time // until then members take turns
-	slot    time.Time // the next free turn
+	until   time.Time // no request before
+	shared  time.Time // until then the members share a pace
+	slot    time.Time // time of the next free request slot
 	failing members
-	seen    members // at an address: those that answered or failed since the first failure
+	seen    members // at an address: domains that answered or failed since the first failure
 }
 
-// turn says when a host may be asked, now or later.
+// turn returns the earliest time of a host's next request by its groups: now or later.
 func (s *groups) turn(h *host, now time.Time) time.Time {
 	if len(s.domains) == 0 && len(s.addresses) == 0 {
 		return now
@@ -58,7 +58,7 @@ func (s *groups) turn(h *host, now time.Time) time.Time {
 			g.slot = at.Add(s.gap)
 		}
 	}
-	h.turn = at.After(now) // when it comes, it counts
+	h.turn = at.After(now) // the slot is its own when the time comes
 	return at
 }
 
@@ -69,9 +69,9 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// failed notes that a host could not answer and is not asked for a time. It says
-// until when its domain is not asked either, zero if that is not held to be the
-// cause. A limit (429) is taken to be the domain's at once.
+// failed notes a failure of a host and its back-off of length wait. It returns the end
+// of the back-off from the whole domain, zero if the domain is not taken to be the
+// cause. A limit (429) is taken to be the whole domain's at once.
 func (s *groups) failed(h *host, now time.Time, wait time.Duration, limit bool) (until time.Time) {
 	domain := h.domain()
 	g := s.domain(domain)
@@ -91,7 +91,7 @@ func (s *groups) failed(h *host, now time.Time, wait time.Duration, limit bool) 
 	return until
 }
 
-// block leaves the hosts of a host's domain alone.
+// block backs off from all hosts of a host's domain.
 func (s *groups) block(h *host, until time.Time) { s.domain(h.domain()).block(until) }
 
 func (s *groups) domain(name string) *group {
@@ -106,8 +106,8 @@ func (s *groups) domain(name string) *group {
 	return g
 }
 
-// address is the group of an address at which somebody failed; nil where addresses
-// are not known.
+// address is the group of an IP address at which a host failed; nil if the address is
+// unknown.
 func (s *groups) address(a netip.Addr) *group {
 	if !a.IsValid() {
 		return nil
@@ -123,7 +123,7 @@ func (s *groups) address(a netip.Addr) *group {
 	return g
 }
 
-// answered notes that a host answers again.
+// answered notes a good response of a host.
 func (s *groups) answered(h *host, now time.Time) {
 	if g := s.domains[h.domain()]; g != nil {
 		delete(g.failing, h.origin)
@@ -134,7 +134,7 @@ func (s *groups) answered(h *host, now time.Time) {
 	}
 }
 
-// block leaves all members alone until a time.
+// block backs off from all members until a time.
 func (g *group) block(until time.Time) {
 	g.until = later(g.until, until)
 	if !until.IsZero() {
@@ -143,10 +143,10 @@ func (g *group) block(until time.Time) {
 	}
 }
 
-// members were noted at a time.
+// members maps names to the time of their last event.
 type members map[string]time.Time
 
-// note says how many members were noted of late, with this one.
+// note records an event and returns the number of members with recent events.
 func (m *members) note(name string, now time.Time) int {
 	if *m == nil {
 		*m = members{}
@@ -163,7 +163,7 @@ func (m members) forget(now time.Time) {
 	}
 }
 
-// forget lets go of groups that block nobody.
+// forget drops groups that block no host.
 func (s *groups) forget(now time.Time) {
 	for name, g := range s.domains {
 		if g.idle(now) {

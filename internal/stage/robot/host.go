@@ -9,40 +9,40 @@ import (
 	"github.com/courant-platform/courant/internal/stage/robot/rules"
 )
 
-// host is what robot knows of one host while it has it. The queue's fields are
-// guarded by Robot.mu; the others belong to the goroutine that has the host's
-// connection, or to Robot.mu where several are allowed.
+// host is the state of one host in memory. Robot.mu guards the queue's fields; the
+// others belong to the goroutine that has the host's connection, or to Robot.mu where
+// several connections are allowed.
 type host struct {
 	origin string // scheme, name and port
 	part   int
-	next   time.Time // may be asked from then on
+	next   time.Time // earliest time of the next request
 	tasks  taskHeap
-	hands  []taskID // tasks that were popped
-	wanted int      // tasks in memory that are no polls
-	worst  int32    // the highest priority of these since there were none
-	more   bool     // the store may have more
-	hungry bool     // and they are to be read
-	turn   bool     // next is a turn that its groups gave it
-	at     int      // in the heap, -1 outside
-	gone   bool     // dropped while a task of it was in hand
+	hands  []taskID // tasks in hand: popped and not yet given back
+	wanted int      // tasks in memory other than polls
+	worst  int32    // the largest priority of these, that is the least urgent one, since there were none
+	more   bool     // the store may have more tasks
+	hungry bool     // in the queue's list of hosts whose tasks are to be read
+	turn   bool     // next is a slot that its groups gave it
+	at     int      // index in the heap, -1 outside
+	gone   bool     // dropped, perhaps while a task was in hand
 
 	loaded   bool
-	learning bool   // somebody finds out what is to be known before it is asked
-	way      *trail // where redirects have led its robots.txt, if that is here still
-	errand   int64  // names the errand for its robots.txt, 0 if there never was one
+	learning bool   // a goroutine is loading its state or robots.txt
+	way      *trail // redirect chain of its robots.txt, while on this host
+	errand   int64  // id of the errand for its robots.txt, 0 if there never was one
 	rules    rules.Rules
-	robots   int        // 200 rules, 404 none, 503 nothing is allowed, 0 not known
-	until    time.Time  // when robots.txt must be asked for again
+	robots   int        // 200 has rules, 404 has none, 503 nothing is allowed, 0 unknown
+	until    time.Time  // when robots.txt must be fetched again
 	failures int        // in a row
-	refusals int        // answers of 403 in a row
-	lost     bool       // its last connection was closed without an answer
-	address  netip.Addr // where it was asked last; not known behind a proxy
+	refusals int        // 403 responses in a row
+	lost     bool       // its last connection was closed without a response
+	address  netip.Addr // IP address of the last request; unknown behind a proxy
 	latency  time.Duration
-	limit    time.Duration // the pace that its limits (429) have taught
-	streak   int           // good answers since limit changed
+	limit    time.Duration // the pace learnt from 429 responses
+	streak   int           // good responses since limit changed
 }
 
-// has says whether a wanted address is in the queue or in hand. There are few.
+// has reports whether a wanted address is in the queue or in hand. There are few.
 func (h *host) has(id taskID) bool {
 	return slices.Contains(h.hands, id) || slices.ContainsFunc(h.tasks, func(t task) bool { return t.id == id })
 }
@@ -51,14 +51,14 @@ func (h *host) has(id taskID) bool {
 const mostDelay = 20 * time.Second
 
 // pace is the time from the start of one request to the start of the next: the
-// configured gap, the host's Crawl-delay, what its limits have taught, and twice what
-// it takes to answer, so that it rests as long as it works for us.
+// longest of the configured gap, the host's Crawl-delay, the pace learnt from its
+// limits, and twice its latency, so that it rests for as long as it works for us.
 func (h *host) pace(gap time.Duration) time.Duration {
 	return max(gap, h.rules.Delay, h.limit, min(2*h.latency, mostDelay))
 }
 
-// limited doubles the pace of a host that was asked too often. Good answers make it
-// less again, slowly, for the limit may have been raised.
+// limited doubles the time between requests after a 429 response. Good responses
+// shorten it again, slowly, since the limit may have been raised.
 func (h *host) limited(gap time.Duration) {
 	h.limit, h.streak = min(2*h.pace(gap), mostLimit), 0
 }
@@ -82,9 +82,9 @@ func (h *host) answered(latency, gap time.Duration) {
 	h.latency += (latency - h.latency) / 4
 }
 
-// failed begins or widens the back-off: half a minute, doubled for each failure
-// in a row up to an hour, with jitter. A host may ask for more, and the first time for
-// less.
+// failed begins or extends the back-off: half a minute, doubled for each failure
+// in a row up to an hour, with jitter. A host may ask for more, and the first time also
+// for less (Retry-After).
 func (h *host) failed(retryAfter time.Duration) time.Duration {
 	h.failures++
 	if h.failures == 1 && retryAfter > 0 {
@@ -94,13 +94,13 @@ func (h *host) failed(retryAfter time.Duration) time.Duration {
 }
 
 const (
-	fewRefusals = 3 // answers of 403 in a row before they are taken to be meant for us
+	fewRefusals = 3 // 403 responses in a row before they count as a refusal of robots
 	refusedWait = time.Hour
 	refusedMost = 24 * time.Hour
 )
 
-// refused begins or widens the back-off from a host that wants no robots: at once
-// if a bot wall says so, else after a few answers of 403 in a row.
+// refused begins or extends the back-off from a host that refuses robots: at once
+// after a bot wall, else after a few 403 responses in a row.
 func (h *host) refused(wall bool) time.Duration {
 	if h.refusals++; h.refusals < fewRefusals && !wall {
 		return 0
@@ -110,8 +110,8 @@ func (h *host) refused(wall bool) time.Duration {
 	return wait
 }
 
-// backOff is the first wait, doubled n times up to the longest, of which it may be
-// half by chance.
+// backOff is the first wait, doubled n times up to most; a random part, up to half,
+// is taken off.
 func backOff(first time.Duration, n int, most time.Duration) time.Duration {
 	wait := min(first<<min(n, 12), most)
 	return wait/2 + rand.N(wait/2+1)

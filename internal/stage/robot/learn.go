@@ -10,15 +10,15 @@ import (
 	"github.com/courant-platform/courant/internal/stage/robot/rules"
 )
 
-// persistAbove is the longest wait of a host that does not survive a restart.
+// persistAbove is the wait above which a host's wait survives a restart.
 const persistAbove = 2 * time.Second
 
-// allHosts begins the row of a domain whose hosts are all left alone.
+// allHosts is the prefix of rows of hosts that are about all hosts of a domain.
 const allHosts = "*."
 
-// learn finds out what is to be known of a host before it is asked: what the store has
-// of it, then its robots.txt. It returns when it may be asked next, and an errand if its
-// robots.txt lies at another host.
+// learn does the next step before a host's first request: it loads the host's state,
+// then fetches its robots.txt. It returns the earliest time of the next request, and an
+// errand if robots.txt redirects to another host.
 func (r *Robot) learn(ctx context.Context, h *host) (time.Time, *task) {
 	if !h.loaded {
 		next, err := r.load(ctx, h)
@@ -31,9 +31,9 @@ func (r *Robot) learn(ctx context.Context, h *host) (time.Time, *task) {
 	return r.askRobots(ctx, h)
 }
 
-// known says whether all is known of a host that is to be known before the task; an
-// errand needs no robots.txt. If not, learns says whether the caller is to find out, or
-// somebody does already.
+// known reports whether the host's state and robots.txt are there for the task; an
+// errand needs no robots.txt. If not, learns reports whether the caller must call
+// learn; otherwise another goroutine is doing it.
 func (r *Robot) known(h *host, t task, now time.Time) (known, learns bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -43,7 +43,7 @@ func (r *Robot) known(h *host, t task, now time.Time) (known, learns bool) {
 	return known, learns
 }
 
-// kept is what the store has of a host.
+// kept is a row of hosts.
 type kept struct {
 	origin                     string
 	text                       []byte
@@ -52,7 +52,7 @@ type kept struct {
 	latency, pace              int64
 }
 
-// load reads what is known of a host and returns when it may be asked.
+// load reads the state of a host and returns the earliest time of its next request.
 func (r *Robot) load(ctx context.Context, h *host) (time.Time, error) {
 	var of, all kept // the host, and all hosts of its domain
 	err := r.Store.Read(ctx, func(q store.Reader) error {
@@ -82,13 +82,13 @@ func (r *Robot) load(ctx context.Context, h *host) (time.Time, error) {
 	h.loaded = true
 	h.robots, h.failures, h.refusals = of.robots, of.failures, of.refusals
 	h.limit, h.latency = time.Duration(of.pace)*time.Millisecond, time.Duration(of.latency)*time.Millisecond
-	if left := store.Time(of.until).Sub(storeNow); of.until != 0 && left <= robotsFresh { // else a clock ran ahead
+	if left := store.Time(of.until).Sub(storeNow); of.until != 0 && left <= robotsFresh { // else a clock was ahead
 		h.until = now.Add(left)
 	}
 	if len(of.text) > 0 {
 		text, err := pack.Open(of.text)
 		if err != nil {
-			h.until = time.Time{} // ask again
+			h.until = time.Time{} // fetch it again
 			r.Log.Warn("stored robots.txt is damaged; fetching it again", "host", h.origin, "error", err)
 		}
 		h.obey(rules.Parse(text, r.Config.UserAgent))
@@ -96,18 +96,18 @@ func (r *Robot) load(ctx context.Context, h *host) (time.Time, error) {
 	if t := wait(all.allowed); t.After(now) {
 		r.queue.groups.block(h, t)
 	}
-	// A robot that held it before may have asked it just now; longer waits are kept.
+	// The robot that held it before may have sent it a request just now; longer waits are in the store.
 	just := r.parts[h.part].since.Add(max(r.gap(), min(h.pace(r.gap()), leaseTime)))
 	return later(later(h.next, just), wait(of.allowed)), nil
 }
 
-// obey takes rules over, without the sitemaps, which robot has no use for.
+// obey sets the rules, without the sitemaps, which robot does not use.
 func (h *host) obey(r rules.Rules) {
 	r.Sitemaps = nil
 	h.rules = r
 }
 
-// keep writes what is known of the host.
+// keep stores the state of the host.
 func (r *Robot) keep(ctx context.Context, h *host, text []byte, next time.Time) {
 	var packed []byte
 	if len(text) > 0 {

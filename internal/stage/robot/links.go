@@ -7,21 +7,21 @@ import (
 	"github.com/courant-platform/courant/internal/kit/link"
 )
 
-// Bounds of what is read of an answer's Link header.
+// Bounds of what is read from a response's Link header.
 const (
 	mostLinks  = 32      // links
-	mostHubs   = 4       // of them that name hubs
+	mostHubs   = 4       // hubs among them
 	longestURL = 2 << 10 // bytes
 )
 
-// linked is what the Link header of an answer says of WebSub: addresses, absolute.
+// linked is the WebSub part of a response's Link header: absolute addresses.
 type linked struct {
 	hubs []string
 	self string
 }
 
 // websubLinks reads the links hub and self of a header (RFC 8288 section 3, W3C
-// WebSub section 4). What is no link is passed over.
+// WebSub section 4). Malformed links are skipped.
 func websubLinks(h http.Header, base string) (out linked) {
 	rest := strings.Join(h.Values("Link"), ",")
 	for range mostLinks {
@@ -52,8 +52,8 @@ func (l *linked) add(url string, rels []string) {
 	}
 }
 
-// relations reads the parameters of a link up to the comma that ends it. Of
-// several rel the first counts.
+// relations reads the parameters of a link up to the comma that ends it. The first
+// rel counts.
 func relations(params string) (rels []string, rest string) {
 	for {
 		params = strings.TrimLeft(params, " \t;")

@@ -12,17 +12,17 @@ import (
 	"github.com/courant-platform/courant/internal/stage/robot/client"
 )
 
-// verdict is what an answer means for its host.
+// verdict is what a response means for its host.
 type verdict struct {
-	next     time.Time // the host may be asked again
-	why      string    // the answer is none, "" if it is one
-	again    bool      // and it is worth to ask once more
-	keep     bool      // what follows is written
-	reason   string    // of a wait that is worth to be shown
-	siblings time.Time // until when its domain is left alone; zero if it is not
+	next     time.Time // earliest next request
+	why      string    // why the response is useless, "" if it is not
+	again    bool      // the request is to be retried
+	keep     bool      // the state of the host is to be stored
+	reason   string    // reason of the wait, to be shown
+	siblings time.Time // end of the back-off from its domain; zero if there is none
 }
 
-// outcome judges an answer for the host, and keeps what has to survive a restart.
+// outcome judges a response for the host, and stores what has to survive a restart.
 func (r *Robot) outcome(ctx context.Context, h *host, a *client.Answer, err error, start time.Time) verdict {
 	r.Metrics.Add("courant_robot_requests_total", 1, "status", strconv.Itoa(statusOf(a)))
 	r.mu.Lock()
@@ -34,7 +34,7 @@ func (r *Robot) outcome(ctx context.Context, h *host, a *client.Answer, err erro
 	return v
 }
 
-// judge takes an answer that was asked for at start into account.
+// judge applies the response to a request that began at start to the host's state.
 func (q *queue) judge(h *host, a *client.Answer, err error, start time.Time, gap time.Duration) (v verdict) {
 	if err != nil && refused(err) {
 		return verdict{next: start.Add(h.pace(gap)), why: err.Error()}
@@ -71,7 +71,7 @@ func (q *queue) judge(h *host, a *client.Answer, err error, start time.Time, gap
 	return v
 }
 
-// failed begins or widens a back-off.
+// failed begins or extends a back-off.
 func (q *queue) failed(h *host, a *client.Answer, err error, now time.Time, gap time.Duration) verdict {
 	if err != nil {
 		return q.block(h, now, h.failed(0), err.Error(), false)
@@ -86,13 +86,13 @@ func (q *queue) failed(h *host, a *client.Answer, err error, now time.Time, gap 
 	return q.block(h, now, h.failed(a.RetryAfter), said(a), limit)
 }
 
-// block leaves the host alone, and its siblings if they are in it together.
+// block backs off from the host, and from its siblings if they fail together.
 func (q *queue) block(h *host, now time.Time, wait time.Duration, why string, limit bool) verdict {
 	return verdict{next: now.Add(wait), why: why, keep: true, reason: why, siblings: q.groups.failed(h, now, wait, limit)}
 }
 
-// keepWait writes how long the host waits, and its domain if it does, so that it
-// survives a restart.
+// keepWait stores the waits of the host and of its domain, so that they survive a
+// restart.
 func (r *Robot) keepWait(ctx context.Context, h *host, v verdict) {
 	r.mu.Lock()
 	lease, failures, refusals := r.parts[h.part].lease, h.failures, h.refusals

@@ -14,31 +14,31 @@ import (
 const (
 	leaseTime  = 15 * time.Second
 	leaseRenew = 5 * time.Second
-	// leaseReserve is what a request leaves of the lease, to note its answer in.
+	// leaseReserve is the rest of the lease in which a response is stored.
 	leaseReserve = 2 * time.Second
-	leaseName    = "robot/"       // and the part
-	nodeName     = "robot-alive/" // and the owner: counts the robots
+	leaseName    = "robot/"       // prefix of partition leases
+	nodeName     = "robot-alive/" // prefix of leases by owner, which count the live robots
 )
 
-// part is a part of the hosts that this robot holds.
+// part is a partition of the hosts (courant.Partition) that this robot holds.
 type part struct {
 	lease store.Lease
-	since time.Time // when it was taken, on our clock
-	until time.Time // how long it surely is ours, on our monotonic clock
-	swept bool      // its work in the store was looked for since then
+	since time.Time // when it was taken, by our clock
+	until time.Time // until then it is surely ours, by our monotonic clock
+	swept bool      // its work in the store was swept since then
 }
 
-// parts are those held, by number.
+// parts are the partitions held, by number.
 type parts map[int]part
 
-// lease is the lease of a part, zero if it is not ours.
+// lease returns a partition that we hold, zero if it is not ours.
 func (r *Robot) lease(n int) part {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.parts[n]
 }
 
-// hold keeps the leases until ctx ends.
+// hold renews the leases until ctx ends.
 func (r *Robot) hold(ctx context.Context) {
 	tick := time.NewTicker(leaseRenew)
 	defer tick.Stop()
@@ -46,7 +46,7 @@ func (r *Robot) hold(ctx context.Context) {
 		if err := r.renew(ctx); err != nil && ctx.Err() == nil {
 			r.Log.Warn("leases not renewed", "error", err)
 		}
-		ring(r.look)
+		notify(r.look)
 		r.mu.Lock()
 		r.queue.forget(time.Now())
 		r.mu.Unlock()
@@ -61,8 +61,8 @@ func (r *Robot) hold(ctx context.Context) {
 	}
 }
 
-// renew keeps what is ours, takes our share of what is free, and gives up what
-// is more than our share.
+// renew renews our leases, takes free partitions up to our share, and gives up those
+// beyond it.
 func (r *Robot) renew(ctx context.Context) error {
 	before := time.Now()
 	var held map[int]store.Lease
@@ -99,7 +99,8 @@ func (r *Robot) renew(ctx context.Context) error {
 	return nil
 }
 
-// take renews our parts in one statement and takes free ones up to our share.
+// take renews our leases in one statement, then gives up partitions beyond our share or
+// takes free ones up to it.
 func (r *Robot) take(tx *store.Tx) (map[int]store.Lease, error) {
 	now := tx.Now().UnixMilli()
 	live := 0

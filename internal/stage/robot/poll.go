@@ -21,28 +21,28 @@ import (
 
 const acceptFeeds = "application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.9, */*;q=0.5"
 
-// polled is a source as it was asked.
+// polled is a source that is being polled.
 type polled struct {
 	source         int64
-	home           string // as people registered it
-	url            string // what is asked, here and now
+	home           string // as registered
+	url            string // the address of this request
 	start          string // where the poll began
 	etag, modified string
-	readAsOf       int64  // as-of of what was read last
-	body, raw      []byte // digests of what was read last, unpacked and as it came
-	pushed         bool   // what was read last came from a hub: the validators are those of what was polled before
+	readAsOf       int64  // as-of of the last parsed body
+	body, raw      []byte // digests of the last parsed body, unpacked and as received
+	pushed         bool   // the last body came from a hub: the validators are those of the last polled body
 	asked          int64
 	failures       int
-	led            string // another robot was led there
+	led            string // redirect target that another robot handed over
 	ledHops        int
-	moved          string    // where permanent redirects lead
-	movedSince     time.Time // and since when
-	full, distrust time.Time // when a body came last; until when validators are not trusted
+	moved          string    // target of permanent redirects
+	movedSince     time.Time // when they were first seen
+	full, distrust time.Time // time of the last body; until when validators are not trusted
 	kind           courant.SourceKind
-	robots         bool   // robots.txt counts
-	key            string // of a catalogue's body, which is kept as it comes
-	probe          bool   // it was asked without the validators that we have
-	conditional    bool   // it was asked whether anything has changed
+	robots         bool   // robots.txt applies
+	key            string // of a catalogue's body, which is stored as it arrives
+	probe          bool   // the request leaves out validators that we have
+	conditional    bool   // the request has validators
 }
 
 func (p *polled) read(q store.Reader) error {
@@ -54,8 +54,8 @@ func (p *polled) read(q store.Reader) error {
 	return err
 }
 
-// poll asks for a source. Its answer is kept as a pending download, whose
-// validators count only once parse has committed what it found.
+// poll polls a source. It stores the body as a pending download, whose validators
+// are used only after parse has committed what it found.
 func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 	now := time.Now()
 	p := polled{source: t.id.source}
@@ -86,7 +86,7 @@ func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 	case a.Location != "":
 		return r.redirect(ctx, h, &p, t, a, v.next)
 	case a.Status == http.StatusNotModified && p.pushed && p.etag+p.modified != "" && t.trail.short():
-		r.forget(ctx, h, p) // it is as before a hub delivered something: the hub was late, or that was taken back
+		r.forget(ctx, h, p) // unchanged since before the hub's delivery: the hub was late, or its news was withdrawn
 		return v.next, t.once(p.url)
 	case a.Status == http.StatusNotModified && !p.conditional:
 		r.answerPoll(ctx, h, &p, a, "the server answered 304 Not Modified to an unconditional request")
@@ -105,8 +105,8 @@ func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 	return v.next, nil
 }
 
-// unread counts and logs why a row could not be read, save that there is none: it was
-// answered meanwhile, or is not wanted any more.
+// unread counts and logs why a row could not be read. A missing row is no error: it
+// was answered meanwhile, or is not wanted any more.
 func (r *Robot) unread(ctx context.Context, of string, err error, which ...any) {
 	if store.NoRow(err) || ctx.Err() != nil {
 		return
@@ -115,22 +115,22 @@ func (r *Robot) unread(ctx context.Context, of string, err error, which ...any) 
 	r.Log.With(which...).Warn("row not read; the next sweep retries", "of", of, "error", err)
 }
 
-// said is the status of an answer in words.
+// said is the problem text of a status.
 func said(a *client.Answer) string {
 	return "the server answered " + strconv.Itoa(a.Status) + " " + http.StatusText(a.Status)
 }
 
-// catalogTime is how long a catalogue may take, as long as it keeps coming.
+// catalogTime is the time limit of a catalogue that keeps arriving.
 const catalogTime = 30 * time.Minute
 
-// proofAfter is how long a server may say that nothing has changed before it is
-// asked for the whole.
+// proofAfter is how long a server may answer 304 before it gets an unconditional
+// request.
 const (
 	proofAfter  = 24 * time.Hour
-	distrustFor = 7 * 24 * time.Hour // validators are not sent to who was found wrong
+	distrustFor = 7 * 24 * time.Hour // how long a server whose 304 was wrong gets no validators
 )
 
-// request is how a source is asked. A catalogue does not go through memory.
+// request is the request for a source. A catalogue goes to the blob store as it arrives.
 func (r *Robot) request(ctx context.Context, p *polled, way *trail) client.Request {
 	q := client.Request{URL: p.url, ETag: p.etag, Modified: p.modified, Accept: acceptFeeds, Max: int64(r.Config.MaxFeed), Known: p.raw, Jar: way.cookies()}
 	now := r.Store.Now()
@@ -155,7 +155,7 @@ func statusOf(a *client.Answer) int {
 	return a.Status
 }
 
-// redirect goes on with the task at the address that the answer names.
+// redirect continues the task at the target of a redirect.
 func (r *Robot) redirect(ctx context.Context, h *host, p *polled, t task, a *client.Answer, next time.Time) (time.Time, *task) {
 	way, why := t.trail.on(p.url, a)
 	if why != "" {
@@ -166,12 +166,12 @@ func (r *Robot) redirect(ctx context.Context, h *host, p *polled, t task, a *cli
 	return r.goOn(ctx, h, p, t, next)
 }
 
-// goOn goes on with the task where its trail has led: in this robot's queue, or by
-// the row, which is then the work of the robot that has the host.
+// goOn continues the task at the end of its redirect chain: in this robot's queue, or
+// through the row, from which the robot of the target's host takes it.
 func (r *Robot) goOn(ctx context.Context, h *host, p *polled, t task, next time.Time) (time.Time, *task) {
 	way := t.trail
 	if way == nil {
-		return next, nil // the source has another address meanwhile; the sweep finds it there
+		return next, nil // the source's address has changed; the sweep finds it there
 	}
 	if r.ours(way.url) {
 		return next, &t
@@ -190,14 +190,14 @@ func (r *Robot) goOn(ctx context.Context, h *host, p *polled, t task, next time.
 	return next, nil
 }
 
-// refusesValidators says whether an answer may be due to what the request said
-// beside its address.
+// refusesValidators reports whether the headers of the request may be the cause of a
+// status.
 func refusesValidators(status int) bool {
 	return status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusRequestHeaderFieldsTooLarge
 }
 
-// forget has a source asked without validators the next time, for the server may
-// refuse them.
+// forget makes the next poll of a source unconditional, since the server may refuse
+// its validators.
 func (r *Robot) forget(ctx context.Context, h *host, p polled) {
 	if p.etag == "" && p.modified == "" {
 		return
@@ -208,7 +208,7 @@ func (r *Robot) forget(ctx context.Context, h *host, p polled) {
 	})
 }
 
-// answerPoll notes an answer that brings nothing to read, or why there is none.
+// answerPoll stores a response without a new body, or why there is none.
 func (r *Robot) answerPoll(ctx context.Context, h *host, p *polled, a *client.Answer, problem string) {
 	lease := r.lease(h.part).lease
 	status, etag, modified, fresh := statusOf(a), p.etag, p.modified, int64(0)
@@ -242,7 +242,7 @@ func (r *Robot) answerPoll(ctx context.Context, h *host, p *polled, a *client.An
 	}
 }
 
-// pend keeps a download for parse, unless it is what parse has read already.
+// pend stores a pending download for parse, unless parse has read the same bytes.
 func (r *Robot) pend(ctx context.Context, h *host, p *polled, a *client.Answer) {
 	digest, same := p.body, a.Known
 	switch {
@@ -259,7 +259,7 @@ func (r *Robot) pend(ctx context.Context, h *host, p *polled, a *client.Answer) 
 		r.answerPoll(ctx, h, p, a, "")
 		return
 	}
-	key := p.key // of the same bytes it goes with the sweep of bodies
+	key := p.key // a catalogue's body of the same bytes is deleted by clean
 	if same {
 		key = ""
 	}
@@ -279,14 +279,14 @@ func (r *Robot) pend(ctx context.Context, h *host, p *polled, a *client.Answer) 
 		err = table.HandOver(tx, table.Download{Source: p.source, Kind: string(p.kind), AsOf: p.asked, URL: p.url, Type: a.Type, ETag: a.ETag,
 			Modified: a.Modified, Blob: key, Body: digest, Raw: a.Raw, Hubs: strings.Join(links.hubs, " "), Self: links.self})
 		if err == nil && p.probe && !same && !p.pushed && p.distrust.IsZero() {
-			// It said for a day that nothing has changed.
+			// It answered 304 for a day although the body had changed.
 			_, err = tx.Exec(noteDistrust, p.source, store.Millis(tx.Now().Add(distrustFor)))
 		}
 		return err
 	})
 }
 
-// writeFor writes what an answer of the host brought, if the host is still ours.
+// writeFor runs f in a transaction, if the host is still ours.
 func (r *Robot) writeFor(ctx context.Context, h *host, url string, f func(*store.Tx) error) {
 	lease := r.lease(h.part).lease
 	err := r.Store.WriteSoon(context.WithoutCancel(ctx), func(tx *store.Tx) error {
@@ -300,8 +300,8 @@ func (r *Robot) writeFor(ctx context.Context, h *host, url string, f func(*store
 	}
 }
 
-// keepBody keeps a download, which can be had again, until it is read and for a
-// while after.
+// keepBody stores a download until it is read and for a while after. Its loss does no
+// harm: it can be fetched again.
 func (r *Robot) keepBody(ctx context.Context, url, name string, body []byte) (key string, err error) {
 	key, err = r.Blobs.PutCached(context.WithoutCancel(ctx), table.BodyKey(r.Store.Now(), name), body)
 	if err != nil {

@@ -6,45 +6,45 @@ import (
 	"time"
 )
 
-// task is one thing to ask a host for. There may be millions, so it is small.
+// task is one request to a host. There may be millions, so it is small.
 type task struct {
 	id       taskID
 	wanted   int64  // earlier first
-	trail    *trail // where redirects have led; nil at first
+	trail    *trail // redirects so far; nil at first
 	priority int32  // lower first
 }
 
-// taskID names a poll by its source, an errand by a number below 0, or a wanted address
-// by its digest.
+// taskID names a poll by its source, an errand by a number below 0 in source, or a
+// wanted address by its digest.
 type taskID struct {
 	source int64
 	hash   [16]byte
 }
 
-// The priorities. A wanted address carries its own; polls go before all.
+// Wanted addresses carry their own priority; polls go before all of them.
 const pollPriority = 0
 
 // window is how many wanted addresses of a host are in memory; the others wait in
-// the store until these are few.
+// the store until lowWater or fewer are left.
 const (
 	window     = 16
 	lowWater   = 4
-	mostUrgent = 4 * window // with those that are more urgent than what is in memory
+	mostUrgent = 4 * window // including those that are more urgent than the ones in memory
 )
 
-// queue holds what is to be asked, by host, and knows which host may be asked
-// next. Its cost is logarithmic in the hosts and in the tasks of one host. It is
-// not safe for use by many at once.
+// queue holds tasks by host, and knows which host is ready next. Its cost is
+// logarithmic in the hosts and in the tasks of one host. It is not safe for
+// concurrent use.
 type queue struct {
-	connections int              // at once per host
+	connections int              // per host at once
 	hosts       map[string]*host // by origin
 	ready       readyHeap
 	polls       map[int64]bool // sources that are queued or in hand
 	groups      groups
-	hungry      []*host // hosts of which the store may have more than memory
+	hungry      []*host // hosts with few tasks left in memory and perhaps more in the store
 }
 
-// host returns the host of an origin. A new one may be asked from the time first on.
+// host returns the host of an origin. A new one gets its first request at the time first or later.
 func (q *queue) host(origin string, part int, first time.Time) *host {
 	h := q.hosts[origin]
 	if h == nil {
@@ -57,8 +57,8 @@ func (q *queue) host(origin string, part int, first time.Time) *host {
 	return h
 }
 
-// add puts a task into the queue of a host; false if it is there already, or waits
-// in the store.
+// add puts a task into the queue of a host. It returns false if the task is queued
+// already, or stays in the store for now.
 func (q *queue) add(h *host, t task) bool {
 	switch {
 	case t.id.source != 0 && q.polls[t.id.source], t.id.source == 0 && h.has(t.id):
@@ -77,8 +77,8 @@ func (q *queue) add(h *host, t task) bool {
 	return true
 }
 
-// pop takes the next task of the host that may be asked first, or returns how
-// long to wait for one; a negative wait is for ever.
+// pop takes the next task of the host that is ready first, or returns how long to
+// wait for one; a negative wait means that there is none.
 func (q *queue) pop(now time.Time) (*host, task, time.Duration) {
 	for len(q.ready) > 0 {
 		h := q.ready[0]
@@ -98,7 +98,7 @@ func (q *queue) pop(now time.Time) (*host, task, time.Duration) {
 	return nil, task{}, -1
 }
 
-// done ends a task that pop gave; the host may be asked again from next on.
+// done ends a task that pop returned; the host's next request is at next or later.
 func (q *queue) done(h *host, t task, next time.Time) {
 	delete(q.polls, t.id.source)
 	if t.id.source == 0 {
@@ -110,7 +110,7 @@ func (q *queue) done(h *host, t task, next time.Time) {
 	q.feed(h)
 }
 
-// feed has more of a host's tasks read when few are left in memory.
+// feed marks a host hungry when few of its tasks are left in memory.
 func (q *queue) feed(h *host) {
 	if h.more && !h.hungry && !h.gone && h.wanted <= lowWater {
 		h.hungry = true
@@ -118,10 +118,10 @@ func (q *queue) feed(h *host) {
 	}
 }
 
-// back puts a task that pop gave back into its host's queue.
+// back returns a task from pop to its host's queue.
 func (q *queue) back(h *host, t task, next time.Time) {
 	if h.gone {
-		q.done(h, t, next) // its robot finds the task in the store
+		q.done(h, t, next) // the new robot finds the task in the store
 		return
 	}
 	heap.Push(&h.tasks, t)
@@ -137,7 +137,7 @@ func (q *queue) leave(h *host, t task, next time.Time) {
 	q.place(h)
 }
 
-// place keeps the host in the heap exactly while it may be given a task.
+// place keeps the host in the heap exactly while a task of it may be started.
 func (q *queue) place(h *host) {
 	wanted := !h.gone && len(h.tasks) > 0 && len(h.hands) < max(q.connections, 1)
 	switch {
@@ -150,7 +150,7 @@ func (q *queue) place(h *host) {
 	}
 }
 
-// drop forgets what waits for the hosts of some parts, and what is known of them.
+// drop forgets the hosts of some partitions, with their tasks.
 func (q *queue) drop(parts map[int]bool) {
 	for origin, h := range q.hosts {
 		if !parts[h.part] {
@@ -164,14 +164,14 @@ func (q *queue) drop(parts map[int]bool) {
 	}
 }
 
-// remove lets go of a host.
+// remove forgets a host.
 func (q *queue) remove(origin string, h *host) {
 	q.place(h)
 	delete(q.hosts, origin)
 }
 
-// forget lets go of idle hosts that may be asked at any time, which are read
-// from the store again when they are needed.
+// forget drops idle hosts that are ready; they are read from the store again when
+// they are needed.
 func (q *queue) forget(now time.Time) {
 	for origin, h := range q.hosts {
 		if len(h.tasks) == 0 && len(h.hands) == 0 && !h.hungry && h.next.Before(now.Add(-time.Minute)) {
@@ -181,7 +181,7 @@ func (q *queue) forget(now time.Time) {
 	q.groups.forget(now)
 }
 
-// readyHeap orders hosts by the time from which they may be asked.
+// readyHeap orders hosts by the earliest time of their next request.
 type readyHeap []*host
 
 func (r readyHeap) Len() int           { return len(r) }

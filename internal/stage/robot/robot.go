@@ -1,7 +1,7 @@
-// Package robot downloads for everyone: it asks each host at the pace that the
-// host can bear, by its robots.txt, on one connection, and never for what it has
-// already. A host belongs to one robot at a time, by a lease that is checked
-// before each request and again when the answer is kept.
+// Package robot downloads for all stages: it sends requests to each host at a pace
+// that the host can bear, obeys its robots.txt, uses one connection, and never
+// fetches what it has already. A host belongs to one robot at a time, by a lease that
+// is checked before each request and again when the response is stored.
 package robot
 
 import (
@@ -37,7 +37,7 @@ type Config struct {
 	KeepBodiesSize     setting.Size     `toml:"keep_bodies_size" comment:"maximum total size of the downloads that are kept"`
 }
 
-// Defaults are the working values.
+// Defaults returns the default configuration.
 func Defaults() Config {
 	return Config{
 		UserAgent: "courant/0.1 (+https://github.com/courant-platform/courant)",
@@ -57,21 +57,21 @@ type Robot struct {
 	Metrics *obs.Set
 	Log     *slog.Logger
 
-	// mu guards queue with its hosts, parts, sweptLast and errands.
+	// mu guards queue and its hosts, parts, sweptLast and errands.
 	mu    sync.Mutex
 	queue queue
 	parts parts
-	wake  chan struct{} // a host may have become ready
-	want  chan struct{} // a host is hungry
-	look  chan struct{} // the leases were renewed
+	wake  chan struct{} // signals that a host may be ready
+	want  chan struct{} // signals that a host is hungry
+	look  chan struct{} // signals that the leases were renewed
 	start sync.Once
 
-	sweptLast int   // the part
-	errands   int64 // the newest, below 0
+	sweptLast int   // the partition that was swept last
+	errands   int64 // id of the newest errand, below 0
 }
 
-// Handlers are what the stage wants to hear. Every robot hears every bell and
-// takes what is for its hosts.
+// Handlers returns the stage's handlers. Every robot receives every notification and
+// takes those for its hosts.
 func (r *Robot) Handlers() []bus.Handler {
 	return []bus.Handler{
 		flow.SourceDue.Listen(func(_ context.Context, p flow.Poll) error {
@@ -105,21 +105,21 @@ func (r *Robot) add(origin string, part int, t task) {
 	added := ok && r.queue.add(r.queue.host(origin, part, held.since.Add(r.gap())), t)
 	r.mu.Unlock()
 	if added {
-		ring(r.wake)
+		notify(r.wake)
 	}
 }
 
-func ring(bell chan struct{}) {
+func notify(ch chan struct{}) {
 	select {
-	case bell <- struct{}{}:
+	case ch <- struct{}{}:
 	default:
 	}
 }
 
 func (r *Robot) gap() time.Duration { return r.Config.Gap.Or(500 * time.Millisecond) }
 
-// Run holds leases, looks for work and asks, until ctx ends; then it waits for the
-// requests under way.
+// Run holds leases, looks for work and sends requests until ctx ends; then it waits
+// for the requests under way.
 func (r *Robot) Run(ctx context.Context) error {
 	r.prepare()
 	var all sync.WaitGroup
@@ -132,7 +132,7 @@ func (r *Robot) Run(ctx context.Context) error {
 	return r.Store.Release(context.WithoutCancel(ctx), r.Owner)
 }
 
-// dispatch gives tasks to goroutines as hosts become ready.
+// dispatch starts a goroutine for a task as soon as its host is ready.
 func (r *Robot) dispatch(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -168,8 +168,8 @@ func (r *Robot) dispatch(ctx context.Context) {
 	}
 }
 
-// serve does what stands before the task (knowing the host, its robots.txt, the
-// lease, room on the disk), or the task, or puts it back.
+// serve does the task if its preconditions hold: the lease, room on the disk, the
+// host's state and its robots.txt. If not, it establishes them and puts the task back.
 func (r *Robot) serve(ctx context.Context, h *host, t task) {
 	now, part := time.Now(), h.part
 	if t.errand() {
@@ -185,7 +185,7 @@ func (r *Robot) serve(ctx context.Context, h *host, t task) {
 		return
 	}
 	ctx, cancel := r.whileHeld(context.WithoutCancel(ctx), part)
-	defer cancel() // the requests' end; what they brought is noted after it too
+	defer cancel() // ends the requests; their results may be stored after it
 	if known, learns := r.known(h, t, now); learns {
 		next, errand := r.learn(ctx, h)
 		r.learnt(h, t, errand, next)
@@ -202,8 +202,8 @@ func (r *Robot) serve(ctx context.Context, h *host, t task) {
 	r.leave(h, t, next, true)
 }
 
-// whileHeld ends a context when the part's lease ends, which is renewed while a
-// request takes long.
+// whileHeld returns a context that ends shortly before the partition's lease ends.
+// Renewals of the lease extend it.
 func (r *Robot) whileHeld(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	first := r.lease(n)
@@ -222,8 +222,8 @@ func (r *Robot) whileHeld(ctx context.Context, n int) (context.Context, context.
 	return ctx, cancel
 }
 
-// do performs the task and returns when the host may be asked next, and the task
-// that goes on elsewhere after a redirect.
+// do performs the task and returns the earliest time of the host's next request, and
+// the task that continues elsewhere after a redirect.
 func (r *Robot) do(ctx context.Context, h *host, t task) (time.Time, *task) {
 	switch {
 	case t.errand():
@@ -234,7 +234,7 @@ func (r *Robot) do(ctx context.Context, h *host, t task) (time.Time, *task) {
 	return r.fetch(ctx, h, t)
 }
 
-// leave gives the host back, and the task unless it is done.
+// leave gives the host back to the queue, and the task unless it is done.
 func (r *Robot) leave(h *host, t task, next time.Time, done bool) {
 	r.mu.Lock()
 	if done {
@@ -245,7 +245,7 @@ func (r *Robot) leave(h *host, t task, next time.Time, done bool) {
 	r.freed()
 }
 
-// Queued is what is in memory: hosts, and tasks that wait for them.
+// Queued is the size of the queue in memory: hosts, and tasks that wait for them.
 type Queued struct{ Hosts, Tasks int }
 
 // Queued counts the queue.
@@ -259,12 +259,12 @@ func (r *Robot) Queued() (q Queued) {
 	return q
 }
 
-// freed ends what holds r.mu for a task that was in hand, and wakes who waits for it.
+// freed unlocks r.mu, which its caller locked to give back a task, and wakes its waiters.
 func (r *Robot) freed() {
 	hungry := len(r.queue.hungry) > 0
 	r.mu.Unlock()
-	ring(r.wake)
+	notify(r.wake)
 	if hungry {
-		ring(r.want)
+		notify(r.want)
 	}
 }

@@ -13,16 +13,17 @@ import (
 )
 
 const (
-	robotsFresh = 24 * time.Hour   // RFC 9309 section 2.4: the longest time
-	robotsAgain = 10 * time.Minute // after an answer that forbids everything
+	robotsFresh = 24 * time.Hour   // RFC 9309 section 2.4: the longest time to cache it
+	robotsAgain = 10 * time.Minute // after a response that disallows everything
 	robotsHops  = 5                // section 2.3.1.2
 	noRules     = http.StatusNotFound
 	hasRules    = http.StatusOK
 	nothingGoes = http.StatusServiceUnavailable
 )
 
-// askRobots asks for robots.txt, and returns when the host may be asked next. Where a
-// redirect leads to another host, an errand goes there, and the host waits for it.
+// askRobots fetches robots.txt and returns the earliest time of the host's next
+// request. If robots.txt redirects to another host, it returns an errand: a delegated
+// fetch in the queue of that host, for which this host waits.
 func (r *Robot) askRobots(ctx context.Context, h *host) (time.Time, *task) {
 	start := time.Now()
 	way, address := h.way, h.origin+"/robots.txt"
@@ -60,7 +61,7 @@ func (r *Robot) paced(h *host, start time.Time) time.Time {
 	return start.Add(h.pace(r.gap()))
 }
 
-// tryAgain says whether an error is worth another try.
+// tryAgain reports whether a request is to be retried after an error.
 func (r *Robot) tryAgain(h *host, err error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,8 +70,8 @@ func (r *Robot) tryAgain(h *host, err error) bool {
 	return again
 }
 
-// robotsAt is the trail of a robots.txt that goes on where an answer leads, nil if it
-// leads nowhere, in a circle, or too far.
+// robotsAt extends the redirect chain of a robots.txt by a response; nil if it is no
+// redirect, a loop, or too long.
 func (w *trail) robotsAt(address string, a *client.Answer) *trail {
 	if a == nil || a.Location == "" {
 		return nil
@@ -82,12 +83,12 @@ func (w *trail) robotsAt(address string, a *client.Answer) *trail {
 	return next
 }
 
-// runErrand asks for the robots.txt of another host, which has led here.
+// runErrand fetches the robots.txt of another host, which redirects here.
 func (r *Robot) runErrand(ctx context.Context, h *host, t task) (time.Time, *task) {
 	start := time.Now()
 	a, err := r.getRobots(ctx, t.trail.url)
 	v := verdict{next: r.paced(h, start)}
-	if a == nil || a.Status != http.StatusForbidden { // that of a file which is not for robots says nothing of others
+	if a == nil || a.Status != http.StatusForbidden { // a 403 for this file says nothing about others
 		v = r.outcome(ctx, h, a, err, start)
 	}
 	if v.again {
@@ -98,13 +99,13 @@ func (r *Robot) runErrand(ctx context.Context, h *host, t task) (time.Time, *tas
 		return v.next, &t
 	}
 	if a != nil {
-		a.RetryAfter = 0 // it is noted for the host that wants it
+		a.RetryAfter = 0 // settleRobots would apply it to the host that redirects here
 	}
 	from := t.trail.rules
 	next := r.settleRobots(ctx, from, a, err, time.Now())
 	r.mu.Lock()
 	if !from.gone && len(from.hands) == 0 {
-		from.next = next // it has waited for this
+		from.next = next // it was waiting for this
 		r.queue.place(from)
 	}
 	r.mu.Unlock()
@@ -115,15 +116,15 @@ func (r *Robot) getRobots(ctx context.Context, address string) (*client.Answer, 
 	return r.Client.Get(ctx, client.Request{URL: address, Max: rules.MaxSize * 4, Accept: "text/plain, */*;q=0.1"})
 }
 
-// settleRobots takes over what was found as a host's robots.txt, and returns when the
-// host may be asked next. A host that does not answer, or with a 5xx, forbids everything
-// for a while; a 4xx forbids nothing, nor do redirects that lead to no file.
+// settleRobots applies the response to a request for a host's robots.txt, and returns
+// the earliest time of the host's next request. No response, a 5xx or a 429 disallows
+// everything for a while; other 4xx and redirects that end nowhere allow everything.
 func (r *Robot) settleRobots(ctx context.Context, h *host, a *client.Answer, err error, start time.Time) time.Time {
 	var text []byte
 	status, until, retry := noRules, start.Add(robotsFresh), time.Duration(0)
 	switch {
 	case errors.Is(err, courant.Forbidden), errors.Is(err, courant.NotFound):
-		until = start.Add(robotsAgain) // the address itself says no below
+		until = start.Add(robotsAgain) // the address itself is refused when it is fetched
 	case err != nil, a.Status >= 500, a.Status == http.StatusTooManyRequests:
 		status, until = nothingGoes, start.Add(robotsAgain)
 		if a != nil && a.RetryAfter > 0 {
@@ -150,8 +151,8 @@ func (r *Robot) settleRobots(ctx context.Context, h *host, a *client.Answer, err
 	return next
 }
 
-// allowed says why robots.txt forbids an address, "" if it does not, and until when, if
-// that is because it cannot be had.
+// allowed returns why robots.txt forbids an address, "" if it does not, and until when
+// if that is because robots.txt is not available.
 func (r *Robot) allowed(h *host, address string) (why string, until time.Time) {
 	r.mu.Lock()
 	status, obeyed, until := h.robots, h.rules, h.until

@@ -8,7 +8,7 @@ const (
 
 	wantedPolls = `SELECT a.source, a.origin, a.partition, a.asked, a.redirect_url FROM answers a WHERE a.asked > a.answered
 		AND NOT EXISTS (SELECT 1 FROM pending p WHERE p.source = a.source)`
-	// The parts that have work, found by as many steps through an index.
+	// The partitions that have work: one step through an index for each.
 	wantedParts = `WITH RECURSIVE p(n) AS (SELECT MIN(partition) FROM fetches WHERE answered = 0
 		UNION ALL SELECT (SELECT MIN(partition) FROM fetches WHERE answered = 0 AND partition > p.n) FROM p WHERE p.n IS NOT NULL)
 		SELECT n FROM p WHERE n IS NOT NULL`
@@ -28,8 +28,8 @@ const (
 		ON CONFLICT (origin) DO UPDATE SET allowed = excluded.allowed, failures = excluded.failures, refusals = excluded.refusals,
 			reason = excluded.reason, latency = excluded.latency, pace = excluded.pace`
 
-	// The validators are those of what was read last, or newer ones that a 304 brought,
-	// unless the server refuses them.
+	// The validators are those of the last parsed body, or newer ones from a 304, unless
+	// the server refuses them.
 	readPoll = `SELECT a.url, CASE WHEN r.etag = '' AND r.modified = '' OR a.refused >= r.as_of THEN '' WHEN a.confirmed > r.as_of THEN a.etag ELSE r.etag END,
 			CASE WHEN r.etag = '' AND r.modified = '' OR a.refused >= r.as_of THEN '' WHEN a.confirmed > r.as_of THEN a.modified ELSE r.modified END,
 			r.as_of, r.body, r.raw, r.pushed, a.asked, a.failures, a.redirect_url, a.redirect_hops, a.moved_url, a.moved_since,
@@ -40,7 +40,7 @@ const (
 		failures = CASE WHEN $5 = '' THEN 0 ELSE failures + 1 END, redirect_url = '', redirect_hops = 0, fresh_for = $9, gone_since = $10,
 		last_body_at = CASE WHEN $4 = 200 THEN $3 ELSE last_body_at END
 		WHERE source = $1 AND answered < $2
-			AND EXISTS (SELECT 1 FROM leases WHERE name = $6 AND owner = $7 AND epoch = $8)` // as Tx.Holds asks
+			AND EXISTS (SELECT 1 FROM leases WHERE name = $6 AND owner = $7 AND epoch = $8)` // the same check as Tx.Holds
 	confirmValidators = `UPDATE answers SET confirmed = $2, etag = $3, modified = $4 WHERE source = $1`
 	refuseValidators  = `UPDATE answers SET refused = $2 WHERE source = $1`
 	bringBody         = `UPDATE answers SET answered = $2, checked = $3, status = $4, problem = '', failures = 0, redirect_url = '',

@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	sweepTime = 250 * time.Millisecond // what one sweep of the wanted addresses may take
-	fillHosts = 100                    // hosts whose queues are filled in one reading
+	sweepTime = 250 * time.Millisecond // time limit of one sweep of the wanted addresses
+	fillHosts = 100                    // hosts whose queues are refilled in one read transaction
 )
 
-// found is a row that wants to be asked for.
+// found is a row of the store to make a task of.
 type found struct {
 	origin string
 	part   int
 	task   task
 }
 
-// sweeps looks for work after each renewal of the leases, until ctx ends.
+// sweeps runs a sweep after each renewal of the leases, until ctx ends.
 func (r *Robot) sweeps(ctx context.Context) {
 	for {
 		select {
@@ -35,8 +35,8 @@ func (r *Robot) sweeps(ctx context.Context) {
 	}
 }
 
-// sweep takes up the work in the store that no bell announced: all polls, and the
-// wanted addresses part after part, as far as it comes.
+// sweep queues the work in the store whose notification was lost: all polls, and the
+// wanted addresses of as many partitions as fit into sweepTime.
 func (r *Robot) sweep(ctx context.Context) error {
 	var work []found
 	busy := map[int]bool{}
@@ -70,8 +70,9 @@ func (r *Robot) sweep(ctx context.Context) error {
 	return r.sweepParts(ctx, busy)
 }
 
-// sweepParts looks through the parts that have work: first those that it has not
-// looked at since they are ours, then the others from where it left off.
+// sweepParts sweeps the partitions that have work. Those that were not swept since we
+// took their lease are always swept, the others, from where the last sweep ended, while
+// there is time.
 func (r *Robot) sweepParts(ctx context.Context, busy map[int]bool) error {
 	began := time.Now()
 	for _, n := range r.sweepOrder(busy) {
@@ -105,7 +106,7 @@ func (r *Robot) swept(n int) bool {
 	return r.parts[n].swept
 }
 
-// sweepPart gives each host of a part that has work the first of its tasks.
+// sweepPart queues the first tasks of each host in a partition.
 func (r *Robot) sweepPart(ctx context.Context, n int) error {
 	var work []found
 	err := r.Store.Read(ctx, func(q store.Reader) error {
@@ -120,7 +121,7 @@ func (r *Robot) sweepPart(ctx context.Context, n int) error {
 		return err
 	}
 	for _, f := range work {
-		r.add(f.origin, f.part, f.task) // the last one says that there are more
+		r.add(f.origin, f.part, f.task) // the one beyond the window marks that there are more
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -139,7 +140,7 @@ func (f *found) scan(rows store.Rows) error {
 	return err
 }
 
-// fill reads more of the tasks of hosts that have few left, until ctx ends.
+// fill refills the queues of hungry hosts from the store, until ctx ends.
 func (r *Robot) fill(ctx context.Context) {
 	for {
 		select {
@@ -190,6 +191,6 @@ func (r *Robot) fillSome(ctx context.Context) (again bool) {
 			}
 		}
 	}
-	ring(r.wake)
+	notify(r.wake)
 	return true
 }

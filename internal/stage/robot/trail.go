@@ -19,22 +19,23 @@ import (
 
 const maxHops = 10
 
-// trail is where redirects have led. Cookies that servers set on the way go along,
-// and end with it.
+// trail is a redirect chain. Cookies that servers set along the chain are sent with its
+// later requests and then forgotten.
 type trail struct {
-	url     string // where it is now; "" at the start
+	url     string // current address; "" at the start
 	hops    int
-	been    []string // addresses that led on
-	lasting string   // where the permanent redirects at its start have led
+	been    []string // addresses that redirected
+	lasting string   // target of the permanent redirects at its start
 	jar     http.CookieJar
-	rules   *host // whose robots.txt it is that is asked for; nil of other trails
+	rules   *host // of an errand: the host whose robots.txt is fetched; else nil
 }
 
-// errand says whether the task is another host's, whose robots.txt lies here.
+// errand reports whether the task is a delegated fetch: of the robots.txt of another
+// host, which redirects here.
 func (t task) errand() bool { return t.trail != nil && t.trail.rules != nil }
 
-// start is where a trail began, which is an address of its source: home, or what is
-// asked in its place.
+// start is the address where a chain began: home, the source's own address, or asked,
+// the address that is polled instead.
 func (w *trail) start(asked, home string) string {
 	if w.url == home || slices.Contains(w.been, home) {
 		return home
@@ -42,10 +43,10 @@ func (w *trail) start(asked, home string) string {
 	return asked
 }
 
-// short says whether the trail may still get longer.
+// short reports whether the chain may get longer.
 func (w *trail) short() bool { return w == nil || w.hops < maxHops }
 
-// once is the task that asks for an address once more, as one more step of its trail.
+// once is the task with one more request for the same address, counted as a hop.
 func (t task) once(address string) *task {
 	on := trail{}
 	if t.trail != nil {
@@ -57,7 +58,7 @@ func (t task) once(address string) *task {
 	return &t
 }
 
-// cookies are those that were set on the way.
+// cookies are those that were set along the chain.
 func (w *trail) cookies() http.CookieJar {
 	if w == nil {
 		return nil
@@ -65,7 +66,7 @@ func (w *trail) cookies() http.CookieJar {
 	return w.jar
 }
 
-// on is the trail that goes on where an answer from an address leads, or why it ends.
+// on extends the chain by a redirect from an address, or returns why it ends.
 func (w *trail) on(from string, a *client.Answer) (next *trail, why string) {
 	if w == nil {
 		w = &trail{}
@@ -105,16 +106,16 @@ func origin(address string) string { return link.Origin(address) }
 
 func partOf(address string) int { return courant.Partition(link.Domain(link.Host(address))) }
 
-// ours says whether the host of an address is in a part that we hold.
+// ours reports whether we hold the partition of an address.
 func (r *Robot) ours(address string) bool {
 	return r.lease(partOf(address)).until.After(time.Now())
 }
 
-// elsewhere says whether an address is another host's.
+// elsewhere reports whether an address belongs to another host.
 func (h *host) elsewhere(address string) bool { return origin(address) != h.origin }
 
-// follow ends the task at this host and goes on with it at the one that its trail
-// leads to, in whose queue it waits like any other.
+// follow ends the task at this host and queues it at the host that it is redirected
+// to.
 func (r *Robot) follow(h *host, t, on task, next time.Time) {
 	r.mu.Lock()
 	r.queue.done(h, t, next)
@@ -122,7 +123,7 @@ func (r *Robot) follow(h *host, t, on task, next time.Time) {
 	r.freed()
 }
 
-// learnt puts the task back after its host was learnt about, and sends an errand off.
+// learnt puts the task back after learn, and queues an errand if there is one.
 func (r *Robot) learnt(h *host, t task, errand *task, next time.Time) {
 	r.mu.Lock()
 	h.learning = false
@@ -133,8 +134,8 @@ func (r *Robot) learnt(h *host, t task, errand *task, next time.Time) {
 	r.freed()
 }
 
-// goTo queues a task where its trail leads. An errand also goes to a host of another
-// robot: there are few, and this robot keeps the host's pace for those that it has.
+// goTo queues a task at the end of its redirect chain. An errand may also go to a host
+// of another robot: there are few, and this robot keeps to the host's pace for its own.
 func (r *Robot) goTo(t task) {
 	part := partOf(t.trail.url)
 	if held, ours := r.parts[part]; ours || t.errand() {
@@ -143,19 +144,19 @@ func (r *Robot) goTo(t task) {
 }
 
 const (
-	// movedAfter is how often a permanent redirect is seen before the target is asked
-	// in place of the source's address.
+	// movedAfter is how often a permanent redirect is seen before the target is polled
+	// instead of the source's address.
 	movedAfter = 2
-	// settleAfter is how long the target is asked before it becomes the source's
-	// address, if the old one leads there still.
+	// settleAfter is how long the target is polled before it becomes the source's
+	// address, if the old one still redirects there.
 	settleAfter = 7 * 24 * time.Hour
-	// strayAfter is how many failures in a row of the target lead back to the old address.
+	// strayAfter is how many failures of the target in a row make polls return to the old address.
 	strayAfter = 3
 )
 
-// setOut is where a poll begins if not at what is asked: where another robot was
-// led, or at the old address of a source that moved some time ago, to see whether
-// it still leads to the new one.
+// setOut is where a poll begins if not at p.url: at the redirect target that another
+// robot handed over, or at the old address of a source that moved some time ago, to
+// check whether it still redirects to the new one.
 func (r *Robot) setOut(p *polled) *trail {
 	switch {
 	case p.led != "":
@@ -166,7 +167,7 @@ func (r *Robot) setOut(p *polled) *trail {
 	return nil
 }
 
-// strayed says whether the target of a permanent redirect has turned out not to be
+// strayed reports whether the target of a permanent redirect has turned out not to be
 // the source.
 func (p *polled) strayed(status int) bool {
 	if p.moved == "" || p.home == p.moved || p.start != p.moved {
@@ -175,7 +176,7 @@ func (p *polled) strayed(status int) bool {
 	return status == http.StatusNotFound || status == http.StatusGone || p.failures+1 >= strayAfter
 }
 
-// askHome has the source asked again at its own address.
+// askHome makes polls of the source return to its own address.
 func askHome(tx *store.Tx, p *polled) error {
 	if _, err := tx.Exec(noteMoved, p.source, "", 0, 0); err != nil {
 		return err
@@ -184,7 +185,7 @@ func askHome(tx *store.Tx, p *polled) error {
 	return err
 }
 
-// moves learns from a good answer where the source is.
+// moves learns the source's address from a good response.
 func (r *Robot) moves(ctx context.Context, h *host, p *polled, way *trail) {
 	lasting := way.movedFrom(p.home)
 	var change func(*store.Tx) error
@@ -192,17 +193,17 @@ func (r *Robot) moves(ctx context.Context, h *host, p *polled, way *trail) {
 	case lasting != "":
 		change = func(tx *store.Tx) error { return r.movedTo(tx, p, lasting) }
 	case p.moved != "" && p.url == p.home:
-		change = func(tx *store.Tx) error { return askHome(tx, p) } // it leads nowhere any more
+		change = func(tx *store.Tx) error { return askHome(tx, p) } // it does not redirect any more
 	default:
 		return
 	}
 	r.writeFor(ctx, h, p.url, change)
 }
 
-// settles says whether a move has lasted long enough to be for good.
+// settles reports whether a move has lasted long enough to be permanent.
 func (r *Robot) settles(p *polled) bool { return r.Store.Now().Sub(p.movedSince) > settleAfter }
 
-// movedTo notes where permanent redirects have led from the source's address.
+// movedTo notes that the source's address redirects permanently to at.
 func (r *Robot) movedTo(tx *store.Tx, p *polled, at string) error {
 	if at == p.moved && r.settles(p) {
 		return settleAt(tx, p)
@@ -210,7 +211,7 @@ func (r *Robot) movedTo(tx *store.Tx, p *polled, at string) error {
 	return seenAt(tx, p, at)
 }
 
-// movedFrom is where the trail has led from an address, if by permanent redirects alone.
+// movedFrom is the end of the chain if it began at home and has only permanent redirects, else "".
 func (w *trail) movedFrom(home string) string {
 	if w == nil || w.lasting != w.url || len(w.been) == 0 || w.been[0] != home {
 		return ""
@@ -218,8 +219,8 @@ func (w *trail) movedFrom(home string) string {
 	return w.lasting
 }
 
-// seenAt notes that a permanent redirect led somewhere, and asks there from the
-// second time on.
+// seenAt counts a permanent redirect, and makes polls go to its target from the second
+// time on.
 func seenAt(tx *store.Tx, p *polled, at string) error {
 	seen, since := 0, p.movedSince
 	if err := tx.Row(seenMoved, p.source, at).Scan(&seen); err != nil && !store.NoRow(err) {
@@ -243,7 +244,7 @@ func settleAt(tx *store.Tx, p *polled) error {
 	}
 	since, moved := int64(0), ""
 	if n == 0 {
-		since, moved = tx.Now().UnixMilli(), p.moved // see again later
+		since, moved = tx.Now().UnixMilli(), p.moved // try again later
 	}
 	if _, err := tx.Exec(noteMoved, p.source, moved, movedAfter, since); err != nil {
 		return err

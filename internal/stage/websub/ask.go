@@ -66,7 +66,7 @@ func (w *WebSub) turn(ctx context.Context, running *sync.WaitGroup) error {
 		}
 		running.Go(func() {
 			w.leave(host, w.hub(ctx, hub))
-			w.ring() // the host may have other hubs
+			w.notify() // the host may have other hubs
 		})
 	}
 	return err

@@ -105,12 +105,12 @@ func (w *WebSub) Handlers() []bus.Handler {
 func (w *WebSub) changed(ctx context.Context, p flow.Poll) error {
 	fresh, err := w.reconcile(ctx, namedBy, subscribedBy, p.Source)
 	if fresh {
-		w.ring()
+		w.notify()
 	}
 	return err
 }
 
-func (w *WebSub) ring() {
+func (w *WebSub) notify() {
 	select {
 	case w.wake <- struct{}{}:
 	default:

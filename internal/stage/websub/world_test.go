@@ -31,8 +31,8 @@ const (
 	topic = "http://a.example/feed"
 )
 
-// world is the stage over a store, and a scripted hub that it asks. Nothing
-// rings: the stage finds its work by its sweep.
+// world is the stage over a store, and a scripted hub. There are no
+// notifications: the stage finds its work by its sweep.
 type world struct {
 	t      *testing.T
 	store  *store.Store

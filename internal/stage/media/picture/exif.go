@@ -7,8 +7,8 @@ import (
 
 const exifName = "Exif\x00\x00"
 
-// orientation reads the tag 0x0112 of a TIFF block (TIFF 6.0, Exif 2.32): how
-// the picture is to be turned, 1 to 8; 1 where the block does not say.
+// orientation reads the tag 0x0112 of a TIFF block (TIFF 6.0, Exif 2.32), 1 to 8; it
+// returns 1 if the tag is missing or invalid.
 func orientation(tiff []byte) int {
 	var order binary.ByteOrder = binary.BigEndian
 	switch {
@@ -35,7 +35,7 @@ func orientation(tiff []byte) int {
 	return 1
 }
 
-// orientationOnly is the content of an EXIF segment that says nothing else.
+// orientationOnly is the content of an EXIF segment with only the orientation.
 func orientationOnly(turn int) []byte {
 	return []byte(exifName + "MM\x00*\x00\x00\x00\x08" +
 		"\x00\x01" + "\x01\x12\x00\x03\x00\x00\x00\x01\x00" + string(rune(turn)) + "\x00\x00" +

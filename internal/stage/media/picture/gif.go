@@ -22,8 +22,8 @@ type block struct {
 	whole       []byte
 }
 
-// gifStart is where the blocks begin: after the screen and its colours; 0 if
-// the file is cut off before.
+// gifStart is the offset of the first block, after the screen and its colours; 0 if
+// the file is truncated before.
 func gifStart(file []byte) int {
 	if len(file) < 13 {
 		return 0
@@ -35,7 +35,7 @@ func gifStart(file []byte) int {
 	return at
 }
 
-// gifColours is the size of the colour table that a flag byte announces.
+// gifColours is the size of the colour table by its flag byte, in bytes.
 func gifColours(flags byte) int {
 	if flags&0x80 == 0 {
 		return 0
@@ -43,7 +43,7 @@ func gifColours(flags byte) int {
 	return 3 << (flags&7 + 1)
 }
 
-// gifBlocks walks over the whole blocks of a GIF, its trailer included.
+// gifBlocks iterates over the complete blocks of a GIF, including its trailer.
 func gifBlocks(file []byte) iter.Seq[block] {
 	return func(yield func(block) bool) {
 		for rest := file[gifStart(file):]; len(rest) > 0; {
@@ -60,7 +60,7 @@ func gifBlocks(file []byte) iter.Seq[block] {
 	}
 }
 
-// cut sets what the block has and returns where it ends, 0 if nowhere.
+// cut sets the fields of the block at the start of rest and returns its end, 0 if it is truncated.
 func (b *block) cut(rest []byte) int {
 	switch {
 	case b.kind == gifTrailer:
@@ -75,7 +75,7 @@ func (b *block) cut(rest []byte) int {
 	return 0
 }
 
-// gifData returns where the sub-blocks that begin at a place end, 0 if nowhere.
+// gifData returns the end of the sub-blocks that begin at an offset, 0 if they are truncated.
 func gifData(rest []byte, at int) int {
 	for at < len(rest) {
 		n := int(rest[at])
@@ -86,8 +86,8 @@ func gifData(rest []byte, at int) int {
 	return 0
 }
 
-// examineGIF reads the screen and adds up the frames. One whole frame is enough:
-// the first is what we decode, and browsers show what there is.
+// examineGIF reads the screen and adds up the frames. One complete frame is enough: we
+// decode the first, and browsers show what there is.
 func examineGIF(file []byte) (header, error) {
 	h := header{turn: 1}
 	if gifStart(file) == 0 {
@@ -116,7 +116,7 @@ func examineGIF(file []byte) (header, error) {
 	return h, nil
 }
 
-// stripGIF copies whole blocks; what is cut off behind them goes.
+// stripGIF copies complete blocks and drops a truncated one.
 func stripGIF(file []byte) []byte {
 	start := gifStart(file)
 	if start == 0 {
@@ -139,8 +139,8 @@ func stripGIF(file []byte) []byte {
 	return append(out, gifTrailer)
 }
 
-// needed says whether a block is needed to show the picture as it is meant. Of
-// the applications' own only the count of repetitions is.
+// needed reports whether a block is needed to show the picture as intended. The only
+// application extension that is needed is the loop count.
 func (b block) needed() bool {
 	switch {
 	case b.kind != gifExtension:

@@ -33,15 +33,15 @@ const (
 	adobeName   = "Adobe"
 )
 
-// segment is a marker of a JPEG and what belongs to it.
+// segment is a marker of a JPEG with its data.
 type segment struct {
 	marker byte
 	body   []byte // after the length
-	scan   []byte // after the header of a scan: its pixels
+	scan   []byte // entropy-coded data after a scan header
 }
 
-// segments walks over a JPEG to its end, or to where it is cut off. What lies
-// between two segments is passed over, as decoders do.
+// segments iterates over a JPEG to its end, or to where it is truncated. It skips bytes
+// between segments, as decoders do.
 func segments(file []byte) iter.Seq[segment] {
 	return func(yield func(segment) bool) {
 		at := nextMarker(file, 2)
@@ -67,8 +67,8 @@ func segments(file []byte) iter.Seq[segment] {
 	}
 }
 
-// nextMarker is where the next marker begins that is neither filling, a stuffed
-// byte nor a restart; the file's length if there is none.
+// nextMarker is the offset of the next marker other than fill bytes, stuffed bytes and
+// restarts; the file's length if there is none.
 func nextMarker(file []byte, at int) int {
 	for at < len(file)-1 {
 		i := bytes.IndexByte(file[at:len(file)-1], 0xff)
@@ -88,13 +88,13 @@ func nextMarker(file []byte, at int) int {
 	return len(file)
 }
 
-// isFrame says whether a marker begins a frame, of whatever kind.
+// isFrame reports whether a marker begins a frame of any kind.
 func isFrame(marker byte) bool {
 	return marker >= sof0 && marker <= sof15 && marker != dht && marker != jpg && marker != dac
 }
 
-// examineJPEG reads the frame header and counts scans and their bytes. What
-// decoders pass over it passes over as well, so that both see the same segments.
+// examineJPEG reads the frame header and counts scans and their bytes. It skips what
+// decoders skip, so that both see the same segments.
 func examineJPEG(file []byte) (header, error) {
 	h := header{turn: 1}
 	scans, data, rgb, seen := 0, 0, false, false
@@ -115,7 +115,7 @@ func examineJPEG(file []byte) (header, error) {
 		}
 	}
 	switch {
-	case h.memory == 0, scans == 0, data < h.Width*h.Height/512: // each block takes one bit or more
+	case h.memory == 0, scans == 0, data < h.Width*h.Height/512: // each block takes at least one bit
 		return h, cutOff()
 	case scans > maxScans:
 		return h, invalid("the JPEG has %d scans; at most %d are accepted", scans, maxScans)
@@ -154,8 +154,8 @@ func (h *header) frame(s segment) error {
 	return nil
 }
 
-// stripJPEG copies the needed segments and all scans. A JPEG without its end,
-// which browsers show, gets one, for decoders ask for it.
+// stripJPEG copies the needed segments and all scans. It adds a missing end marker:
+// browsers show a JPEG without one, decoders require it.
 func stripJPEG(file []byte) []byte {
 	out := append(make([]byte, 0, len(file)+64), file[:2]...)
 	if h, err := examineJPEG(file); err == nil && h.turn != 1 {
@@ -172,7 +172,7 @@ func stripJPEG(file []byte) []byte {
 		if s.marker == eoi || !s.needed(profile <= maxProfile) {
 			continue
 		}
-		if s.marker == app0 { // its preview may show what was cut away
+		if s.marker == app0 { // its preview may show what was cropped
 			s.body = append(bytes.Clone(s.body[:12]), 0, 0)
 		}
 		out = append(appendSegment(out, s.marker, s.body), s.scan...)
@@ -184,7 +184,7 @@ func stripJPEG(file []byte) []byte {
 	return append(out, 0xff, eoi)
 }
 
-// needed says whether a segment is needed to show the picture as it is meant.
+// needed reports whether a segment is needed to show the picture as intended.
 func (s segment) needed(profile bool) bool {
 	switch {
 	case s.marker == app0:
@@ -202,8 +202,8 @@ func appendSegment(out []byte, marker byte, body []byte) []byte {
 	return append(binary.BigEndian.AppendUint16(append(out, 0xff, marker), uint16(len(body)+2)), body...)
 }
 
-// profileOf is a JPEG's colour profile as its segments carry it, nil if there is
-// none, if it is sRGB, which is what no profile means, or if it is large.
+// profileOf returns the segments of a JPEG's colour profile; nil if there is none, if it
+// is sRGB, which is the default, or if it is larger than 4 KiB.
 func profileOf(file []byte) (out []byte) {
 	for s := range segments(file) {
 		if s.marker == app2 && bytes.HasPrefix(s.body, []byte(profileName)) {

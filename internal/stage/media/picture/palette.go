@@ -10,8 +10,8 @@ import (
 
 const maxColours = 256
 
-// fewColours is the palette of a drawing: a picture with no more colours than a
-// palette holds; nil for others. Greys count as a drawing up to sixteen.
+// fewColours is the palette of a drawing, a picture with no more colours than a
+// palette holds (a grey one: at most sixteen); nil for other pictures.
 func (p pixels) fewColours() color.Palette {
 	if p.palette != nil {
 		return p.palette
@@ -42,7 +42,7 @@ func (p pixels) fewColours() color.Palette {
 	return paletteOf(seen, plane.channels == 1)
 }
 
-// paletteOf puts colours in order, so that the same picture gives the same bytes.
+// paletteOf sorts the colours, so that the same picture gives the same bytes.
 func paletteOf(seen map[[4]byte]bool, grey bool) (out color.Palette) {
 	for c := range seen {
 		if grey {
@@ -54,7 +54,7 @@ func paletteOf(seen map[[4]byte]bool, grey bool) (out color.Palette) {
 	return out
 }
 
-// code orders colours.
+// code is the sort key of a colour.
 func code(c color.Color) uint32 {
 	v := color.RGBAModel.Convert(c).(color.RGBA)
 	return uint32(v.R)<<24 | uint32(v.G)<<16 | uint32(v.B)<<8 | uint32(v.A)
@@ -65,8 +65,8 @@ type coarse [4]byte
 
 func coarseOf(p []byte) coarse { return coarse{p[0] >> 3, p[1] >> 3, p[2] >> 3, p[3] >> 3} }
 
-// drawing gives a picture the wanted colours, and what room is left to the most
-// frequent others, which soften edges.
+// drawing converts a picture to the wanted colours; the rest of the palette goes to the
+// most frequent other colours, which soften edges.
 func drawing(m image.Image, wanted color.Palette) *image.Paletted {
 	rgba := image.NewRGBA(m.Bounds())
 	draw.Draw(rgba, rgba.Rect, m, m.Bounds().Min, draw.Src)
@@ -84,7 +84,7 @@ func drawing(m image.Image, wanted color.Palette) *image.Paletted {
 	return out
 }
 
-// withFrequent fills a palette up.
+// withFrequent fills a palette up with the most frequent colours of a picture.
 func withFrequent(m *image.RGBA, wanted color.Palette) color.Palette {
 	type bucket struct {
 		key   coarse

@@ -1,6 +1,6 @@
-// Package picture reads pictures from strangers within bounds: it tells what they
-// are by their structure alone, takes out what says more than the picture, and
-// makes smaller ones. No header can make it allocate, or a file compute, at will.
+// Package picture processes untrusted pictures within bounds: it detects their type
+// and size from their structure alone, strips metadata, and makes smaller variants.
+// Neither a header nor a file can make it allocate or compute without limit.
 package picture
 
 import (
@@ -9,13 +9,13 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// Info is what a picture is.
+// Info is the type and size of a picture.
 type Info struct {
 	Type          string // image/jpeg, image/png, image/gif or image/webp
-	Width, Height int    // as shown: turned as its EXIF says
+	Width, Height int    // in pixels, as shown: after the EXIF orientation
 }
 
-// The bounds of what is taken.
+// The bounds of accepted pictures.
 const (
 	maxBytes       = 20 << 20
 	maxSide        = 16384
@@ -23,26 +23,26 @@ const (
 	maxScans       = 100 // of a progressive JPEG: each may cost a pass over all pixels
 	maxFrames      = 1000
 	maxFramePixels = 200_000_000 // over all frames
-	maxProfile     = 1 << 20     // of colours
+	maxProfile     = 1 << 20     // ICC colour profile
 )
 
-// header is what a walk over a file's structure finds, without decoding.
+// header is what the structure of a file tells, without decoding.
 type header struct {
 	Info
 	turn     int   // EXIF orientation, 1 to 8
-	animated bool  // what is shown of it is the first frame
-	memory   int64 // bytes that decoding and scaling take, about
+	animated bool  // variants show the first frame
+	memory   int64 // estimated bytes for decoding and scaling
 }
 
-// Inspect says what a picture is, by its structure: neither a name nor a content
-// type counts. What is no JPEG, PNG, GIF or WebP, is cut off in its header or is
-// larger than we take is an error of kind Invalid.
+// Inspect returns the type and size of a picture by its structure, not by a name or a
+// content type. The error is of kind Invalid if the file is not a JPEG, PNG, GIF or
+// WebP, has a truncated header, or is larger than the bounds.
 func Inspect(body []byte) (Info, error) {
 	h, err := examine(body)
 	return h.Info, err
 }
 
-// examine picks the walk by the first bytes.
+// examine chooses the format by the first bytes.
 func examine(body []byte) (h header, err error) {
 	if len(body) > maxBytes {
 		return h, invalid("the picture has %d bytes; at most %d are accepted", len(body), maxBytes)
@@ -69,7 +69,7 @@ func examine(body []byte) (h header, err error) {
 	return h, nil
 }
 
-// kind is the type that the first bytes say, "" for none of ours.
+// kind is the media type by the first bytes, "" for an unsupported one.
 func kind(body []byte) string {
 	switch {
 	case bytes.HasPrefix(body, []byte("\xff\xd8\xff")):
@@ -95,7 +95,7 @@ func size(width, height int) error {
 	return nil
 }
 
-// frames checks how much an animation shows in all.
+// frames checks the number of frames of an animation and their pixels in all.
 func frames(n, pixels int) error {
 	if n > maxFrames || pixels > maxFramePixels {
 		return invalid("the animation has at least %d frames with %d pixels in all; at most %d and %d are accepted",
@@ -104,10 +104,10 @@ func frames(n, pixels int) error {
 	return nil
 }
 
-// Strip takes out what is not needed to show the picture: EXIF, XMP, IPTC,
-// comments, embedded previews, and whatever follows the picture's end. The
-// orientation stays, colours stay as they are. It never fails: what it does not
-// understand comes back as it is. Stripping twice changes nothing.
+// Strip removes what is not needed to show the picture: EXIF, XMP, IPTC, comments,
+// embedded previews, and whatever follows the picture's end. It keeps the orientation
+// and the colours. It never fails: it returns what it does not understand unchanged.
+// Stripping twice changes nothing more.
 func Strip(body []byte) []byte {
 	switch kind(body) {
 	case "image/jpeg":

@@ -10,11 +10,11 @@ import (
 // alpha, premultiplied) or three (Y, Cb and Cr).
 type pixels struct {
 	planes  []plane
-	palette color.Palette // of a picture that had one
+	palette color.Palette // of a paletted picture
 }
 
-// pixelsOf takes a decoded picture apart. It works in the picture's own memory
-// where it can.
+// pixelsOf splits a decoded picture into planes. It reuses the picture's memory where
+// it can.
 func pixelsOf(m image.Image) pixels {
 	size := m.Bounds().Size()
 	interleaved := func(pix []byte, stride int) pixels {
@@ -74,8 +74,8 @@ func highBytes(pix []byte) []byte {
 	return pix[:len(pix)/2]
 }
 
-// premultiply is in place, so that averages do not take colour from where there
-// is nothing to be seen.
+// premultiply multiplies colours by alpha, in place, so that averages take no colour
+// from transparent pixels.
 func premultiply(pix []byte) []byte {
 	for p := pix; len(p) >= 4; p = p[4:] {
 		if a := uint32(p[3]); a != 255 {
@@ -85,7 +85,7 @@ func premultiply(pix []byte) []byte {
 	return pix
 }
 
-// fromCMYK is in place. The decoder has seen to inverted inks already.
+// fromCMYK converts in place. The decoder has handled inverted inks already.
 func fromCMYK(pix []byte) []byte {
 	for p := pix; len(p) >= 4; p = p[4:] {
 		p[0], p[1], p[2] = color.CMYKToRGB(p[0], p[1], p[2], p[3])
@@ -94,7 +94,7 @@ func fromCMYK(pix []byte) []byte {
 	return pix
 }
 
-// fromPalette looks every pixel up.
+// fromPalette replaces palette indexes by colours.
 func fromPalette(m *image.Paletted) pixels {
 	var table [256][4]byte
 	for i, c := range m.Palette {
@@ -112,7 +112,7 @@ func fromPalette(m *image.Paletted) pixels {
 	return pixels{[]plane{out}, m.Palette}
 }
 
-// fromYCbCrA is WebP with transparency.
+// fromYCbCrA converts WebP with transparency.
 func fromYCbCrA(m *image.NYCbCrA) pixels {
 	size := m.Bounds().Size()
 	out := newPlane(size.X, size.Y, 4)
@@ -129,7 +129,7 @@ func fromYCbCrA(m *image.NYCbCrA) pixels {
 	return pixels{planes: []plane{out}}
 }
 
-// shrink scales to a size, then turns; colour planes get half of it each way.
+// shrink scales to a size, then applies the orientation; chroma planes get half of the size in each direction.
 func (p pixels) shrink(width, height, turn int) pixels {
 	out := pixels{palette: p.palette}
 	for i, plane := range p.planes {
@@ -142,7 +142,7 @@ func (p pixels) shrink(width, height, turn int) pixels {
 	return out
 }
 
-// image puts planes together again.
+// image makes a picture of the planes.
 func (p pixels) image() image.Image {
 	first := p.planes[0]
 	frame := image.Rect(0, 0, first.width, first.height)

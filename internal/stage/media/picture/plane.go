@@ -2,7 +2,7 @@ package picture
 
 import "math"
 
-// plane is samples in rows, of one or more interleaved channels of a byte each.
+// plane is rows of samples with one or more interleaved channels, one byte each.
 type plane struct {
 	pix                   []byte
 	stride, width, height int
@@ -13,19 +13,19 @@ func newPlane(width, height, channels int) plane {
 	return plane{make([]byte, width*height*channels), width * channels, width, height, channels}
 }
 
-// one is the weight of a whole; sums of a byte times weights that add up to one
-// fit 24 bits.
+// one is the sum of the weights of a sample; sums of bytes times such weights fit
+// into 24 bits.
 const one = 1 << 16
 
-// span is the samples that one smaller sample is the average of, with weights
-// that add up to one.
+// span is the samples whose weighted average is one sample of the result; the weights
+// add up to one.
 type span struct {
 	from    int
 	weights []uint32
 }
 
-// spans cuts a line of samples into fewer: each gets its share, also of samples
-// that lie across a border.
+// spans divides a line of from samples into to spans; a sample on a border is
+// shared by weight.
 func spans(from, to int) []span {
 	out := make([]span, to)
 	ratio := float64(from) / float64(to)
@@ -73,8 +73,8 @@ func (p plane) scale(width, height int) plane {
 	return out
 }
 
-// narrow averages along one row. Rows are read once each, in order, so that the
-// work is one pass over the memory.
+// narrow averages along one row. Each row is read once, in order, so scaling is one
+// pass over the memory.
 func (p plane) narrow(row []uint32, y int, across []span) {
 	line := p.pix[y*p.stride : y*p.stride+p.width*p.channels]
 	if p.channels == 4 {
@@ -91,7 +91,7 @@ func (p plane) narrow(row []uint32, y int, across []span) {
 	}
 }
 
-// narrowFour keeps four sums at a time.
+// narrowFour is narrow for four channels.
 func narrowFour(row []uint32, line []byte, across []span) {
 	for x, s := range across {
 		var r, g, b, a uint32
@@ -108,10 +108,10 @@ func narrowFour(row []uint32, line []byte, across []span) {
 	}
 }
 
-// turn does what an EXIF orientation asks for.
+// turn applies an EXIF orientation.
 func (p plane) turn(orientation int) plane {
 	width, height := p.width, p.height
-	start, right, down := 0, p.channels, p.stride // where the result begins and goes in p
+	start, right, down := 0, p.channels, p.stride // start and steps in p
 	endX, endY := (width-1)*p.channels, (height-1)*p.stride
 	switch orientation {
 	case 2:

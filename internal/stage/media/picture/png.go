@@ -14,7 +14,7 @@ type chunk struct {
 	whole []byte // with length, name and checksum or padding
 }
 
-// pngChunks walks over a PNG to its IEND, or to where it is cut off.
+// pngChunks iterates over a PNG up to its IEND, or to where it is truncated.
 func pngChunks(file []byte) iter.Seq[chunk] {
 	return func(yield func(chunk) bool) {
 		for rest := file[len(pngMagic):]; len(rest) >= 12; {
@@ -31,9 +31,9 @@ func pngChunks(file []byte) iter.Seq[chunk] {
 	}
 }
 
-// examinePNG reads the header and sees that all chunks are there. Decoders ask
-// for memory by the header alone, so that a file too small for its size must be
-// told before.
+// examinePNG reads the header and checks that all chunks are there. Decoders allocate
+// by the header alone, so a file that is too small for its declared size must be
+// rejected before.
 func examinePNG(file []byte) (header, error) {
 	h := header{turn: 1}
 	var ihdr []byte
@@ -66,15 +66,15 @@ func examinePNG(file []byte) (header, error) {
 	}
 	h.memory = int64(pixels)*pngPixel(colour, depth) + 1<<16
 	if ihdr[12] != 0 {
-		h.memory += h.memory / 2 // interlaced: passes are pictures of their own
+		h.memory += h.memory / 2 // interlaced: each pass is a separate picture
 	}
 	return h, nil
 }
 
-// mostPacked is how many bytes a byte of deflate stands for at most.
+// mostPacked is the highest compression ratio of deflate.
 const mostPacked = 1032
 
-// pngChannels is how many samples a pixel has, by the colour type of section 11.2.1.
+// pngChannels is the number of samples of a pixel, by the colour type of section 11.2.1.
 func pngChannels(colour byte) int {
 	switch colour {
 	case 2:
@@ -87,7 +87,7 @@ func pngChannels(colour byte) int {
 	return 1
 }
 
-// pngPixel is how many bytes a pixel takes, decoded.
+// pngPixel is the number of bytes of a decoded pixel.
 func pngPixel(colour, depth byte) int64 {
 	switch {
 	case colour == 3:
@@ -114,8 +114,8 @@ func stripPNG(file []byte) []byte {
 	return out
 }
 
-// pngNeeded says whether a chunk is needed to show the picture as it is meant.
-// A name in which the first letter is large is critical by its form.
+// pngNeeded reports whether a chunk is needed to show the picture as intended. A chunk
+// whose name begins with an upper-case letter is critical.
 func pngNeeded(c chunk) bool {
 	switch c.name {
 	case "tRNS", "cHRM", "gAMA", "sBIT", "sRGB", "cICP", "mDCV", "cLLI", "bKGD", "pHYs", "acTL", "fcTL", "fdAT":

@@ -18,11 +18,11 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// Scaler makes smaller pictures, any number at a time within one bound of
-// memory. The zero value is ready.
+// Scaler makes smaller pictures. It is safe for concurrent use; all calls share one
+// memory limit. The zero value is ready.
 type Scaler struct {
-	Memory int64         // of all at once, in bytes; 256 MiB unless set
-	Time   time.Duration // to decode one; 2 s unless set
+	Memory int64         // limit of all calls together, in bytes; 256 MiB unless set
+	Time   time.Duration // limit for decoding one picture; 2 s unless set
 
 	start sync.Once
 	room  *semaphore.Weighted
@@ -30,11 +30,11 @@ type Scaler struct {
 
 const quality = 80
 
-// Resize returns a smaller picture, width pixels wide and without any metadata.
-// It is nil where the picture is served as well as it is: no wider, animated
-// beyond our decoders, too large for the bound of memory, or not smaller in
-// bytes. A picture that cannot be decoded is an error of kind Invalid, one that
-// takes too long of kind Busy.
+// Resize returns a smaller picture, width pixels wide and without any metadata. It
+// returns nil if the picture is not wider than that, animated in a format that we
+// cannot decode, too large for the memory limit, or would not get smaller in bytes. The
+// error is of kind Invalid if the picture cannot be decoded, and of kind Busy if that
+// takes too long.
 func (s *Scaler) Resize(ctx context.Context, body []byte, width int) (small []byte, info Info, err error) {
 	h, err := examine(body)
 	if err != nil {
@@ -67,8 +67,8 @@ func or[T int64 | time.Duration](v, other T) T {
 	return v
 }
 
-// decode reads the pixels, within time; nil without an error if the first frame
-// of an animation does not fill it.
+// decode decodes the pixels within the time limit. It returns nil without an error if
+// the first frame of an animation does not fill the screen.
 func (s *Scaler) decode(body []byte, h header) (m image.Image, err error) {
 	limit := or(s.Time, 2*time.Second)
 	r := &impatient{from: bytes.NewReader(body), until: time.Now().Add(limit)}
@@ -93,7 +93,7 @@ func (s *Scaler) decode(body []byte, h header) (m image.Image, err error) {
 	return m, nil
 }
 
-// bounds are those of the pixels as they are stored, not yet turned.
+// bounds are the stored bounds, before the orientation is applied.
 func (h header) bounds() image.Rectangle {
 	if h.turn > 4 {
 		return image.Rect(0, 0, h.Height, h.Width)
@@ -101,8 +101,8 @@ func (h header) bounds() image.Rectangle {
 	return image.Rect(0, 0, h.Width, h.Height)
 }
 
-// smaller scales and encodes: drawings and what is transparent as PNG, all else
-// as JPEG.
+// smaller scales and encodes a picture: drawings and transparent pictures as PNG, all
+// others as JPEG.
 func (h header) smaller(body []byte, p pixels, width int) ([]byte, Info, error) {
 	info := Info{Type: "image/png", Width: width, Height: max(1, (h.Height*width+h.Width/2)/h.Width)}
 	across, down := info.Width, info.Height
@@ -133,8 +133,8 @@ func (h header) smaller(body []byte, p pixels, width int) ([]byte, Info, error) 
 	return out.Bytes(), info, nil
 }
 
-// withProfile puts the colour profile into a JPEG, without which the colours of
-// the scaled samples would be taken for other ones.
+// withProfile adds the colour profile to a JPEG, since the scaled samples are in its
+// colour space.
 func withProfile(file, profile []byte) []byte {
 	if profile == nil {
 		return file
@@ -142,8 +142,8 @@ func withProfile(file, profile []byte) []byte {
 	return append(append(bytes.Clone(file[:2]), profile...), file[2:]...)
 }
 
-// impatient reads in small pieces, and no longer when time is up: a decoder that
-// is kept busy by few bytes ends soon.
+// impatient reads in small pieces and fails when time is up, so that a decoder that
+// computes for long on few bytes ends soon.
 type impatient struct {
 	from  io.Reader
 	until time.Time

@@ -12,8 +12,8 @@ const (
 	webpProfile = 1 << 5
 )
 
-// webpChunks walks over the chunks that the RIFF header counts, to their end or
-// to where the file is cut off.
+// webpChunks iterates over the chunks within the length of the RIFF header, or to where
+// the file is truncated.
 func webpChunks(file []byte) iter.Seq[chunk] {
 	return func(yield func(chunk) bool) {
 		rest := file[12:]
@@ -34,8 +34,8 @@ func webpChunks(file []byte) iter.Seq[chunk] {
 	}
 }
 
-// examineWebP reads the sizes that the parts of the file say, which must agree:
-// the decoder asks for memory by one and reads by the other.
+// examineWebP reads the sizes that the chunks declare. They must agree: the decoder
+// allocates by one and reads by the other.
 func examineWebP(file []byte) (header, error) {
 	h := header{turn: 1}
 	n, pixels, images := 0, 0, 0
@@ -68,7 +68,7 @@ func examineWebP(file []byte) (header, error) {
 	return h, nil
 }
 
-// webpSize is what the header of a picture or of the whole says.
+// webpSize is the size that a chunk declares for a picture or the canvas, else 0.
 func webpSize(c chunk) (width, height int) {
 	switch b := c.body; {
 	case c.name == "VP8X" && len(b) == 10:
@@ -82,10 +82,10 @@ func webpSize(c chunk) (width, height int) {
 	return 0, 0
 }
 
-// little24 reads a size from three bytes, which hold one less.
+// little24 reads a size that is stored minus one, in three bytes.
 func little24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 + 1 }
 
-// stripWebP copies the needed chunks and sets the flags and the length right.
+// stripWebP copies the needed chunks and corrects the flags and the length.
 func stripWebP(file []byte) []byte {
 	if _, err := examineWebP(file); err != nil {
 		return file

@@ -24,7 +24,7 @@ const (
 	keptBuffer = 4 << 20
 )
 
-// read takes the body in as it comes, and unpacks it unless its digest is known.
+// read reads the body, and unpacks it unless its digest is known.
 func (c *Client) read(resp *http.Response, r Request, a *Answer) error {
 	most := r.Max
 	if most <= 0 {
@@ -68,7 +68,7 @@ func (c *Client) read(resp *http.Response, r Request, a *Answer) error {
 	return err
 }
 
-// keep hands the decoded body over as it comes.
+// keep passes the decoded body to r.Keep as it arrives.
 func keep(resp *http.Response, r Request, a *Answer, most int64) error {
 	raw, sum := sha256.New(), sha256.New()
 	packed := &counted{Reader: io.TeeReader(resp.Body, raw)}
@@ -79,21 +79,21 @@ func keep(resp *http.Response, r Request, a *Answer, most int64) error {
 	defer body.Close()
 	err = r.Keep(&bounded{src: io.TeeReader(body, sum), left: most, most: most, packed: packed})
 	if err == nil {
-		_, err = io.Copy(io.Discard, io.TeeReader(resp.Body, raw)) // what follows the last frame
+		_, err = io.Copy(io.Discard, io.TeeReader(resp.Body, raw)) // trailing bytes after the last frame
 	}
 	a.Raw, a.Digest = raw.Sum(nil)[:16], sum.Sum(nil)[:16]
 	a.Known = err == nil && bytes.Equal(a.Raw, r.Known)
 	return err
 }
 
-// What is larger than ratioFree when it is unpacked may have mostRatio times its size
-// before: the most repetitive catalogues have a hundred times.
+// A body that unpacks to more than ratioFree bytes may be at most mostRatio times its
+// packed size: the most repetitive catalogues reach a ratio of a hundred.
 const (
 	ratioFree = 16 << 20
 	mostRatio = 300
 )
 
-// counted counts what is read.
+// counted counts the bytes that are read.
 type counted struct {
 	io.Reader
 	n int64
@@ -105,7 +105,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bounded ends a body that grows too large, or from too little, with an error.
+// bounded fails if a body gets too large or its compression ratio too high.
 type bounded struct {
 	src        io.Reader
 	left, most int64
@@ -123,7 +123,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readAll reads up to most bytes; more are an error.
+// readAll reads up to most bytes; a longer body is an error.
 func readAll(b *bytes.Buffer, r io.Reader, most int64) error {
 	n, err := b.ReadFrom(io.LimitReader(r, most+1))
 	if err == nil && n > most {
@@ -149,7 +149,7 @@ func decoded(encoding string, body io.Reader) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// undo undoes one coding. What is broken in it is no fault of the connection.
+// undo decodes one coding. Its errors tell malformed data from failed connections.
 func undo(coding string, r io.Reader) (io.ReadCloser, error) {
 	src := &source{Reader: r}
 	var plain io.ReadCloser
@@ -168,7 +168,7 @@ func undo(coding string, r io.Reader) (io.ReadCloser, error) {
 		return io.NopCloser(r), nil
 	default:
 		b := bufio.NewReader(r)
-		if head, _ := b.Peek(64); isText(head) { // as with "utf-8", which is no coding
+		if head, _ := b.Peek(64); isText(head) { // some servers send a charset such as "utf-8"
 			return io.NopCloser(b), nil
 		}
 		return nil, courant.Errorf(courant.Invalid, "unsupported Content-Encoding %q", coding)
@@ -179,7 +179,7 @@ func undo(coding string, r io.Reader) (io.ReadCloser, error) {
 	return &undone{plain, src, coding}, nil
 }
 
-// source remembers whether it failed.
+// source remembers its read error.
 type source struct {
 	io.Reader
 	err error
@@ -193,8 +193,8 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// blame says whose fault an error of a decoder is: that of what it reads from, or of
-// the encoding.
+// blame returns a decoder's error as it is if the source caused it, else as an error of
+// kind Invalid.
 func (s *source) blame(coding string, err error) error {
 	if s.err != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
@@ -202,7 +202,7 @@ func (s *source) blame(coding string, err error) error {
 	return courant.Errorf(courant.Invalid, "the body is not valid %s: %w", coding, err)
 }
 
-// undone is a body without its coding.
+// undone is a decoded body.
 type undone struct {
 	io.ReadCloser
 	src    *source
@@ -217,13 +217,13 @@ func (u *undone) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// isText says whether bytes begin as XML, HTML or JSON do.
+// isText reports whether bytes begin as XML, HTML or JSON do.
 func isText(head []byte) bool {
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
 	return len(head) > 0 && (head[0] == '<' || head[0] == '{' || head[0] == '[')
 }
 
-// drain reads a short rest, so that the connection can be used again.
+// drain reads a short rest of the body, so that the connection can be reused.
 func drain(resp *http.Response) {
-	io.CopyN(io.Discard, resp.Body, drainMost) // what fails here fails again at the next use
+	io.CopyN(io.Discard, resp.Body, drainMost) // an error shows again at the next use
 }

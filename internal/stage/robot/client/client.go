@@ -1,5 +1,5 @@
-// Package client asks for one address, once: no redirect is followed, nothing
-// is retried, and everything is bounded (addresses, header, time, decoded size).
+// Package client sends one request to one address: it follows no redirect, retries
+// nothing, and bounds everything (addresses, header, time, decoded size).
 package client
 
 import (
@@ -27,15 +27,15 @@ type Config struct {
 	Guard     *guard.Guard
 	Proxy     string // URL; the process's environment unless set
 	UserAgent string
-	Timeout   time.Duration // of one request as a whole, unless it has its own; 60 s
-	Header    time.Duration // until the answer's header; 20 s
-	Idle      time.Duration // between two pieces of a body; 15 s
+	Timeout   time.Duration // of a whole request, unless it has its own; 60 s
+	Header    time.Duration // until the response header; 20 s
+	Idle      time.Duration // between two reads of a body; 15 s
 	// Dial replaces the guarded dialer, and Lookup the system's resolver, for tests.
 	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
 	Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// Client asks. It is safe for use by many at once.
+// Client sends requests. It is safe for concurrent use.
 type Client struct {
 	config    Config
 	proxy     func(*url.URL) (*url.URL, error)
@@ -51,30 +51,30 @@ type Request struct {
 	ETag, Modified string // validators of what we have
 	Accept         string
 	Max            int64          // decoded bytes; 10 MiB unless set
-	Timeout        time.Duration  // of the whole; that of the client unless set
-	Known          []byte         // digest of an answer that need not be unpacked again
+	Timeout        time.Duration  // of the whole request; that of the client unless set
+	Known          []byte         // digest of a body that need not be unpacked again
 	Jar            http.CookieJar // cookies to send; nil for none
-	// Keep gets the decoded body of an answer of status 200 as it comes; the answer
-	// then has none. Its error is that of Get.
+	// Keep gets the decoded body of a 200 response as it arrives; Answer.Body is then
+	// empty. Get returns its error.
 	Keep func(io.Reader) error
 }
 
-// Answer is what came.
+// Answer is a response.
 type Answer struct {
 	Status         int
 	Header         http.Header
 	Body           []byte // decoded; only of status 200, and not if Known
-	Raw            []byte // digest of the body as it came
-	Digest         []byte // of the decoded body, where it was kept as it came
-	Known          bool   // Raw is the request's Known
+	Raw            []byte // digest of the body as received
+	Digest         []byte // digest of the decoded body, if Keep got it
+	Known          bool   // Raw equals the request's Known
 	ETag, Modified string
 	Type           string
 	Location       string         // of a redirect, absolute
 	Cookies        []*http.Cookie // that a redirect sets
-	RetryAfter     time.Duration  // 0 if it does not say
-	Fresh          time.Duration  // how long it need not be asked for again, by its header
-	Wall           string         // the bot wall that answered in place of the host, "" if none did
-	Address        netip.Addr     // that was asked; not known behind a proxy
+	RetryAfter     time.Duration  // 0 without the header
+	Fresh          time.Duration  // how long it stays fresh by its header
+	Wall           string         // the bot wall that answered instead of the host, "" if none did
+	Address        netip.Addr     // of the server; unknown behind a proxy
 	Latency        time.Duration  // until the header
 }
 
@@ -103,7 +103,7 @@ func New(c Config) (*Client, error) {
 		c.Guard.Proxied = len(client.proxies) > 0
 	}
 	if len(client.proxies) > 0 {
-		perHost = 512 // all hosts are the proxy's
+		perHost = 512 // all connections go to the proxy
 	}
 	client.transport = &http.Transport{
 		Proxy: client.choose, DialContext: client.dial,
@@ -123,17 +123,17 @@ func or(d, def time.Duration) time.Duration {
 	return d
 }
 
-// Proxied says whether requests go through a proxy, which then resolves names.
+// Proxied reports whether requests go through a proxy, which then resolves names.
 func (c *Client) Proxied() bool { return len(c.proxies) > 0 }
 
-// Close gives idle connections up.
+// Close closes idle connections.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 func addrPort(a netip.Addr, u *url.URL) netip.AddrPort {
 	return netip.AddrPortFrom(a, uint16(guard.Port(u)))
 }
 
-// choose is the proxy for a request; an exempt address is asked directly.
+// choose returns the proxy for a request; nil for an exempt address.
 func (c *Client) choose(r *http.Request) (*url.URL, error) {
 	if a, ok := guard.Literal(r.URL.Hostname()); ok && c.config.Guard.Exempts(addrPort(a, r.URL)) {
 		return nil, nil
@@ -149,7 +149,7 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	return &tracked{Conn: conn}, nil
 }
 
-// reach connects to an address that the guard lets through.
+// reach connects to an address that the guard allows.
 func (c *Client) reach(ctx context.Context, network, address string) (net.Conn, error) {
 	if c.config.Dial != nil {
 		return c.config.Dial(ctx, network, address)
@@ -173,7 +173,7 @@ func (c *Client) reach(ctx context.Context, network, address string) (net.Conn, 
 // mostAddresses bounds how many addresses of a name are tried.
 const mostAddresses = 4
 
-// dialOne tries addresses one after the other. All but the last have a few seconds.
+// dialOne tries addresses one after the other. All but the last get 5 s, the last 15 s.
 func dialOne(ctx context.Context, d net.Dialer, network string, found []netip.Addr, port string) (conn net.Conn, err error) {
 	found = found[:min(len(found), mostAddresses)]
 	for i, a := range found {
@@ -190,8 +190,8 @@ func dialOne(ctx context.Context, d net.Dialer, network string, found []netip.Ad
 	return conn, err
 }
 
-// Get asks once. An answer of any status is no error; an answer that was cut
-// off, was too large or could not be decoded is one.
+// Get sends a GET request. A response of any status is no error; a response that is
+// truncated, too large or cannot be decoded is one.
 func (c *Client) Get(ctx context.Context, r Request) (*Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, or(r.Timeout, or(c.config.Timeout, time.Minute)))
 	defer cancel()
@@ -229,7 +229,7 @@ func (c *Client) Get(ctx context.Context, r Request) (*Answer, error) {
 
 func (c *Client) timeout() time.Duration { return or(c.config.Timeout, time.Minute) }
 
-// send sends a request that the guard lets through. The caller closes the body.
+// send sends a request that the guard allows. The caller closes the body.
 func (c *Client) send(req *http.Request) (*http.Response, *Answer, error) {
 	if err := c.config.Guard.URL(req.URL); err != nil {
 		return nil, nil, err
@@ -244,7 +244,7 @@ func (c *Client) send(req *http.Request) (*http.Response, *Answer, error) {
 	return resp, a, nil
 }
 
-// watched is a body whose pieces must not be too long apart.
+// watched is a body that restarts the idle timer at each read.
 type watched struct {
 	io.ReadCloser
 	timer *time.Timer
@@ -257,7 +257,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// because is the cause of a context's end in place of an error that follows from it.
+// because returns the cause of a context's end instead of an error that follows from it.
 func because(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); errors.Is(err, context.Canceled) && cause != nil || errors.Is(cause, Lost) {
 		return cause
@@ -265,11 +265,11 @@ func because(ctx context.Context, err error) error {
 	return err
 }
 
-// MaxValidator is the longest validator that is kept and sent back: servers refuse
-// requests whose header is as long as their own.
+// MaxValidator is the longest validator, in bytes, that is kept and sent back: some
+// servers send headers that they refuse in a request.
 const MaxValidator = 1 << 10
 
-// validator is a header as it is kept, "" if that is too long.
+// validator returns a header value, "" if it is too long.
 func validator(value string) string {
 	if len(value) > MaxValidator {
 		return ""
@@ -301,7 +301,7 @@ func answer(resp *http.Response) *Answer {
 	h := resp.Header
 	now := time.Now()
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
-		now = date // the server's clock, which may be wrong, is what it means
+		now = date // times are by the server's clock, even if it is wrong
 	}
 	a := &Answer{
 		Status: resp.StatusCode, Header: h, Type: validator(h.Get("Content-Type")),
@@ -318,8 +318,8 @@ func answer(resp *http.Response) *Answer {
 	return a
 }
 
-// redirects says whether a status leads where the header Location says; that of 305
-// would be a proxy (RFC 9110 section 15.4).
+// redirects reports whether a status redirects to the Location header. Status 305 does
+// not: its Location would be a proxy (RFC 9110 section 15.4).
 func redirects(status int) bool {
 	switch status {
 	case http.StatusMultipleChoices, http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -328,17 +328,17 @@ func redirects(status int) bool {
 	return false
 }
 
-// MostRetryAfter bounds what a host may ask for.
+// MostRetryAfter is the longest Retry-After that is obeyed.
 const MostRetryAfter = 7 * 24 * time.Hour
 
-// RetryAfter reads the header of RFC 9110 section 10.2.3, both forms, up to
-// MostRetryAfter.
+// RetryAfter parses the header of RFC 9110 section 10.2.3 in both forms; the result is
+// at most MostRetryAfter, and 0 if the value is malformed.
 func RetryAfter(value string, now time.Time) time.Duration {
 	if value == "" {
 		return 0
 	}
 	value = strings.TrimSpace(value)
-	if s, err := strconv.ParseInt(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) { // then s is the nearest
+	if s, err := strconv.ParseInt(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) { // out of range: s is the nearest value
 		return time.Duration(min(max(s, 0), int64(MostRetryAfter/time.Second))) * time.Second
 	}
 	t, err := http.ParseTime(value)
@@ -349,7 +349,7 @@ func RetryAfter(value string, now time.Time) time.Duration {
 	return min(max(t.Sub(now)+time.Second, 0), MostRetryAfter)
 }
 
-// explain says in one sentence what went wrong.
+// explain turns an error into one sentence, with its kind where the cause is known.
 func explain(err error) error {
 	var dns *net.DNSError
 	switch {

@@ -11,19 +11,19 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// Lost is the error of a request on a connection that had been used before and was
-// closed before anything of the answer came. The server may have closed it as idle
-// just then, so that the request is worth another try, in its time.
+// Lost is the error of a request on a reused connection that was closed before the
+// first byte of the response. The server may have closed it as idle just then, so the
+// request may be retried, at the host's pace.
 var Lost = courant.Errorf(courant.Busy, "%s", noAnswer)
 
 const noAnswer = "the server closed the connection without a response"
 
-// tracked tells the request that it carries when it ends without an answer.
-// net/http would ask again at once, and as often as there are idle connections to
-// the host or the proxy; a request that has ended is not asked again.
+// tracked cancels its request when the connection ends without a response. Otherwise
+// net/http would retry at once, as often as there are idle connections to the host or
+// the proxy; it does not retry a cancelled request.
 type tracked struct {
 	net.Conn
-	lost atomic.Pointer[context.CancelCauseFunc] // while nothing of the answer has come
+	lost atomic.Pointer[context.CancelCauseFunc] // until the first byte of the response
 }
 
 func (t *tracked) Read(p []byte) (int, error) {
@@ -36,12 +36,12 @@ func (t *tracked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// once has a request end when its connection is lost, and says who was asked.
+// once cancels a request when its connection is lost, and stores the server's address in at.
 func once(ctx context.Context, end context.CancelCauseFunc, at *netip.Addr) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) {
 		*at = remote(i.Conn)
 		conn := i.Conn
-		if t, ok := conn.(*tls.Conn); ok && t.ConnectionState().NegotiatedProtocol != "h2" { // where many share one
+		if t, ok := conn.(*tls.Conn); ok && t.ConnectionState().NegotiatedProtocol != "h2" { // many requests share an HTTP/2 connection
 			conn = t.NetConn()
 		}
 		if t, ok := conn.(*tracked); ok && i.Reused {

@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// MostFresh bounds how long an answer is taken to be fresh.
+// MostFresh is the longest freshness that is taken from a header.
 const MostFresh = 7 * 24 * time.Hour
 
-// fresh is how long an answer need not be asked for again, by RFC 9111 section
-// 4.2.1: max-age, less what it has spent in caches, else Expires. The section's
-// guesses for answers that say nothing are not made.
+// fresh is how long a response stays fresh by RFC 9111 section 4.2.1: max-age less
+// Age, else Expires. There is no heuristic for responses without either.
 func fresh(h http.Header, now time.Time) time.Duration {
 	age := int64(-1)
 	for directive := range strings.SplitSeq(strings.ToLower(strings.Join(h.Values("Cache-Control"), ",")), ",") {

@@ -11,9 +11,8 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// names remembers what names resolve to, for a minute: hosts are asked again and
-// again, but may move. The system's resolver, which is asked, does not tell how long
-// an answer holds.
+// names caches the addresses of host names for a minute: hosts are fetched again and
+// again, but may move. The system's resolver does not tell the TTL.
 type names struct {
 	ask func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
@@ -31,11 +30,11 @@ type resolved struct {
 
 const (
 	nameHolds   = time.Minute
-	noNameHolds = 10 * time.Second // of a name that is not known
+	noNameHolds = 10 * time.Second // if the name does not exist
 	mostNames   = 20_000
 )
 
-// lookup returns the addresses of a name, the best ones first.
+// lookup returns the addresses of a name in the resolver's order.
 func (n *names) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 	n.mu.Lock()
 	r, ok := n.known[host]

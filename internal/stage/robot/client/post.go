@@ -11,11 +11,11 @@ import (
 	"github.com/courant-platform/courant/internal/kit/guard"
 )
 
-// keptReply is how much of the answer to a form is kept, in bytes.
+// keptReply is how much of the response to a form is kept, in bytes.
 const keptReply = 1 << 10
 
-// Post sends a form once, by the rules of Get. Whatever the answer's status, the
-// beginning of its body is kept as it came.
+// Post sends a form once, by the rules of Get. Whatever the status, the first 1024
+// bytes of the body are kept, undecoded.
 func (c *Client) Post(ctx context.Context, address string, form url.Values) (*Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout())
 	defer cancel()
@@ -35,8 +35,8 @@ func (c *Client) Post(ctx context.Context, address string, form url.Values) (*An
 	return a, explain(err)
 }
 
-// Near says whether an address names this machine or one that the operator
-// exempts: who is asked there can reach what is not public.
+// Near reports whether an address names this machine or one that the operator
+// exempts: a server there can reach non-public addresses.
 func (c *Client) Near(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// wallMost is how much of a refusal is read to see whose it is.
+// wallMost is how many bytes of a refusal are read to recognise its product.
 const wallMost = 16 << 10
 
-// walls are the products that answer robots in place of a host, by the headers and
-// the words of their pages.
+// walls are the products that answer robots instead of a host, recognised by the
+// headers and the text of their pages.
 var walls = []struct {
 	name          string
-	header, value string // a header that has the value, or only is there if that is ""
+	header, value string // a header that contains the value, in lower case; any value if that is ""
 	words         string
 }{
 	{name: "Cloudflare", header: "Cf-Mitigated"},
@@ -30,17 +30,17 @@ var walls = []struct {
 	{name: "DDoS-Guard", words: "<title>ddos-guard</title>"},
 }
 
-// wall names the bot wall that has refused a request, if one has.
+// wall names the bot wall that refused a request, "" if none did.
 func wall(resp *http.Response) string {
 	switch resp.StatusCode {
 	case http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusUnauthorized,
-		http.StatusAccepted, http.StatusMethodNotAllowed: // the last two with a challenge of AWS
+		http.StatusAccepted, http.StatusMethodNotAllowed: // AWS challenges have the last two
 	default:
 		return ""
 	}
 	var page []byte
 	if body, err := decoded(resp.Header.Get("Content-Encoding"), resp.Body); err == nil {
-		page, _ = io.ReadAll(io.LimitReader(body, wallMost)) // as much as there is
+		page, _ = io.ReadAll(io.LimitReader(body, wallMost)) // as much as arrives
 		body.Close()
 		page = bytes.ToLower(page)
 	}

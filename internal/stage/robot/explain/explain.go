@@ -1,6 +1,6 @@
-// Package explain explains how the robot would fetch an address: it asks by the same
-// rules and says what it decides, step by step. It keeps nothing, and a robot that runs
-// learns nothing of it.
+// Package explain explains how the robot would fetch an address: it fetches it by the
+// same rules and reports each decision. It stores nothing, and a running robot does not
+// learn of its requests.
 package explain
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/courant-platform/courant/internal/stage/robot/client"
 )
 
-// Fetched is what `courant fetch` saw, step by step.
+// Fetched is the result of `courant fetch`, with its steps.
 type Fetched struct {
 	URL      string   `json:"url"`
 	Final    string   `json:"final"`
@@ -29,53 +29,53 @@ type Fetched struct {
 	Bytes    int      `json:"bytes"`
 	ETag     string   `json:"etag"`
 	Modified string   `json:"last_modified"`
-	Took     float64  `json:"seconds"` // until the header of the last answer
+	Took     float64  `json:"seconds"` // until the header of the last response
 	Steps    []string `json:"steps"`
 	Error    string   `json:"error"`
 
-	told string // the origin whose robots.txt was told of last
+	told string // the origin whose robots.txt was reported last
 }
 
 func (f *Fetched) say(format string, args ...any) {
 	f.Steps = append(f.Steps, fmt.Sprintf(format, args...))
 }
 
-// Fetcher asks for addresses by the robot's rules and explains what it decided. What it
-// learns of a host holds for the addresses that follow.
+// Fetcher fetches addresses by the robot's rules and explains its decisions. What it
+// learns about a host applies to the following addresses.
 type Fetcher struct {
 	Client     *client.Client
-	Guard      *guard.Guard  // of the client
-	UserAgent  string        // for whom robots.txt is read
-	Gap        time.Duration // the least time between two requests to a host
+	Guard      *guard.Guard  // the client's
+	UserAgent  string        // selects the group in robots.txt
+	Gap        time.Duration // minimum time between two requests to a host
 	MaxFeed    setting.Size
 	MaxPicture setting.Size
-	// Known is what a robot that runs knows of the host of an origin; nil if none runs.
+	// Known returns a running robot's state of the host of an origin; nil if no robot runs.
 	Known   func(ctx context.Context, origin string) (State, error)
-	Now     bool                             // ask hosts that are to be left alone, too
-	Waiting func(format string, args ...any) // hears of waits that people notice
+	Now     bool                             // ignore back-offs and long waits
+	Waiting func(format string, args ...any) // called before waits of 2 s or more
 
 	hosts map[string]*host // by origin
 }
 
-// State is what a robot has learnt of a host. The zero value is nothing.
+// State is what a robot has learnt about a host. The zero value is no information.
 type State struct {
-	Pace     time.Duration // the least time between two requests that its limits have taught
+	Pace     time.Duration // minimum time between two requests, learnt from 429 responses
 	Host     Rest          // of the host
 	Domain   Rest          // of all hosts of its registrable domain
-	NoRobots time.Time     // until then its robots.txt cannot be had, so that nothing may be fetched
+	NoRobots time.Time     // until then nothing may be fetched because robots.txt is not available
 }
 
-// Rest is why something is left alone, and until when.
+// Rest is the end and the reason of a back-off.
 type Rest struct {
 	Until time.Time
 	Why   string
 }
 
-// Close gives connections up.
+// Close closes idle connections.
 func (f *Fetcher) Close() { f.Client.Close() }
 
-// Fetch asks for an address and follows redirects, each hop by the rules of its own
-// host. What the web answers is no error.
+// Fetch fetches an address and follows redirects, each hop by the rules of its own
+// host. A response of any status is no error.
 func (f *Fetcher) Fetch(ctx context.Context, address string) *Fetched {
 	out := &Fetched{URL: link.Redact(address)}
 	canonical, err := link.Canonical(address)
@@ -116,8 +116,7 @@ func (f *Fetcher) follow(ctx context.Context, out *Fetched, address string) erro
 	return fmt.Errorf("more than %d redirects", mostHops)
 }
 
-// hop asks one address: if the guard lets it, its host is not left alone, and its
-// robots.txt allows it.
+// hop fetches one address if the guard, the host's back-off and robots.txt allow it.
 func (f *Fetcher) hop(ctx context.Context, out *Fetched, address string, jar http.CookieJar) (*client.Answer, error) {
 	if err := f.guards(address); err != nil {
 		return nil, err
@@ -148,7 +147,7 @@ func (f *Fetcher) hop(ctx context.Context, out *Fetched, address string, jar htt
 	return a, nil
 }
 
-// guards refuses what the robot never asks.
+// guards refuses addresses that the robot never fetches.
 func (f *Fetcher) guards(address string) error {
 	if shown := link.Redact(address); shown != address {
 		return courant.Errorf(courant.Forbidden, "not allowed: %s: an address with a password in it is not fetched", shown)
@@ -168,7 +167,7 @@ func status(code int) string {
 	return fmt.Sprint(code)
 }
 
-// meaning says what the robot makes of an answer beside its body.
+// meaning explains the effect of a response apart from its body.
 func (out *Fetched) meaning(a *client.Answer) {
 	if a.RetryAfter > 0 {
 		out.say("the host asks for no request for %v (Retry-After)", setting.Duration(a.RetryAfter))
@@ -196,7 +195,7 @@ func (out *Fetched) meaning(a *client.Answer) {
 	}
 }
 
-// body says what the robot would keep of an answer.
+// body explains what the robot would store of a response.
 func (f *Fetcher) body(out *Fetched, a *client.Answer) {
 	out.Bytes = len(a.Body)
 	if a.Status != http.StatusOK {

@@ -15,33 +15,33 @@ import (
 	"github.com/courant-platform/courant/internal/stage/robot/rules"
 )
 
-// host is what a Fetcher knows of one origin.
+// host is a Fetcher's state of one origin.
 type host struct {
 	origin string
-	gap    time.Duration // the least time from one request to the next
-	pace   string        // the reason of gap
-	next   time.Time     // not asked before
-	why    string        // of that wait
+	gap    time.Duration // minimum time from one request to the next
+	pace   string        // reason of gap
+	next   time.Time     // no request before
+	why    string        // reason of next
 
-	known   bool // robots.txt was asked for
+	known   bool // robots.txt was fetched
 	rules   rules.Rules
 	refusal error  // why nothing may be fetched
-	free    string // why nothing is forbidden; "" if there are rules
+	free    string // why everything is allowed; "" if there are rules
 }
 
 const (
-	// mostPatience is how long a person is kept waiting.
+	// mostPatience is the longest wait for a request.
 	mostPatience = 30 * time.Second
-	// mostLatency bounds the pace by latency, as robot does.
+	// mostLatency bounds the pace by latency, as in robot.
 	mostLatency = 20 * time.Second
-	// setback is how long a host that fails is left alone the first time.
+	// setback is the first back-off after a failure.
 	setback = 30 * time.Second
-	// wallWait is how long one is left alone that has a bot wall answer.
+	// wallWait is the back-off after a bot wall.
 	wallWait   = time.Hour
 	robotsHops = 5 // redirects; RFC 9309 section 2.3.1.2
 )
 
-// place is what is known of the origin of an address.
+// place returns the state of the origin of an address.
 func (f *Fetcher) place(address string) *host {
 	if canonical, err := link.Canonical(address); err == nil {
 		address = canonical
@@ -58,8 +58,8 @@ func (f *Fetcher) place(address string) *host {
 	return h
 }
 
-// host is the origin of an address with its robots.txt. The error is that nothing may
-// be fetched from it, or not now.
+// host returns the origin of an address after fetching its robots.txt. The error says
+// that nothing may be fetched from it, or not now.
 func (f *Fetcher) host(ctx context.Context, out *Fetched, address string) (*host, error) {
 	h := f.place(address)
 	if h.known {
@@ -79,8 +79,8 @@ func (f *Fetcher) host(ctx context.Context, out *Fetched, address string) (*host
 	return h, h.refusal
 }
 
-// leftAlone says that a robot that runs leaves the host alone, and takes over the pace
-// that it has learnt.
+// leftAlone takes over the pace that a running robot has learnt, and returns an error if
+// the robot is in back-off for the host.
 func (f *Fetcher) leftAlone(ctx context.Context, h *host) error {
 	known, err := f.Known(ctx, h.origin)
 	if err != nil {
@@ -93,27 +93,27 @@ func (f *Fetcher) leftAlone(ctx context.Context, h *host) error {
 	return h.tooLong("the robot is in back-off for %s until %s: %s")
 }
 
-// slower has the host asked more rarely.
+// slower raises the host's gap.
 func (h *host) slower(gap time.Duration, why string) {
 	if gap > h.gap {
 		h.gap, h.pace = gap, why
 	}
 }
 
-// rest has the host left alone.
+// rest delays the host's next request.
 func (h *host) rest(until time.Time, why string) {
 	if until.After(h.next) {
 		h.next, h.why = until, why
 	}
 }
 
-// notNowError is that a host is not to be asked yet.
+// notNowError says that the next request to a host is too far away.
 type notNowError string
 
 func (e notNowError) Error() string { return string(e) }
 
-// tooLong refuses to wait for a host longer than people do. The format names host, time
-// and reason.
+// tooLong returns an error if the wait for a host exceeds mostPatience. The format takes
+// origin, time and reason.
 func (h *host) tooLong(format string) error {
 	if time.Until(h.next) <= mostPatience {
 		return nil
@@ -121,7 +121,7 @@ func (h *host) tooLong(format string) error {
 	return notNowError(fmt.Sprintf(format+"; use --now to fetch anyway", h.origin, h.next.UTC().Format("2006-01-02 15:04:05"), h.why))
 }
 
-// turn waits until the host may be asked. With Now it waits for its gap alone.
+// turn waits for the time of the host's next request; with Now, at most for the gap.
 func (f *Fetcher) turn(ctx context.Context, out *Fetched, h *host) error {
 	next := h.next
 	if !f.Now {
@@ -147,7 +147,7 @@ func (f *Fetcher) turn(ctx context.Context, out *Fetched, h *host) error {
 	}
 }
 
-// asked takes an answer into account for the time of the next request.
+// asked sets the time of the next request after a response.
 func (h *host) asked(a *client.Answer, err error) {
 	now := time.Now()
 	if a == nil {
@@ -168,7 +168,7 @@ func (h *host) asked(a *client.Answer, err error) {
 	h.rest(now.Add(a.RetryAfter), answered+" with Retry-After")
 }
 
-// robotsOf asks for the robots.txt of a host, over a few redirects, and says where it
+// robotsOf fetches the robots.txt of a host, over a few redirects, and returns where it
 // was found.
 func (f *Fetcher) robotsOf(ctx context.Context, out *Fetched, h *host) (a *client.Answer, at string, err error) {
 	at = h.origin + "/robots.txt"
@@ -197,14 +197,14 @@ func (f *Fetcher) robotsOf(ctx context.Context, out *Fetched, h *host) (a *clien
 	}
 }
 
-// nowhereError is that a robots.txt is led to no file.
+// nowhereError says that the redirects of a robots.txt lead to no file.
 type nowhereError string
 
 func (e nowhereError) Error() string { return string(e) }
 
 func nowhere(format string, args ...any) error { return nowhereError(fmt.Sprintf(format, args...)) }
 
-// learn takes over what was found as robots.txt.
+// learn applies the response to the request for robots.txt.
 func (h *host) learn(a *client.Answer, at string, err error, agent string) {
 	own := at == h.origin+"/robots.txt"
 	var nowhere nowhereError
@@ -212,7 +212,7 @@ func (h *host) learn(a *client.Answer, at string, err error, agent string) {
 	case errors.As(err, &nowhere):
 		h.free = string(nowhere)
 	case own && (errors.Is(err, courant.Forbidden) || errors.Is(err, courant.NotFound)):
-		h.refusal = err // the address itself may not be asked, or is nowhere
+		h.refusal = err // the host itself may not be contacted, or does not exist
 	case errors.Is(err, courant.Forbidden), errors.Is(err, courant.NotFound):
 		h.free = fmt.Sprintf("%s/robots.txt redirects to %s, which cannot be fetched (%v): everything is allowed", h.origin, at, err)
 	case err != nil:
@@ -228,7 +228,7 @@ func (h *host) learn(a *client.Answer, at string, err error, agent string) {
 	}
 }
 
-// allows says what robots.txt means for an address.
+// allows explains what robots.txt says about an address, and returns an error if it forbids it.
 func (h *host) allows(out *Fetched, address, agent string) error {
 	again := out.told == h.origin
 	out.told = h.origin

@@ -13,7 +13,7 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// plain says in words what the libraries below say of a request that failed.
+// plain rephrases errors of the standard library's networking packages.
 func plain(err error) error {
 	var record tls.RecordHeaderError
 	var certificate *tls.CertificateVerificationError
@@ -48,7 +48,7 @@ func plain(err error) error {
 	return errors.New(text)
 }
 
-// after is what follows a mark, or the whole text.
+// after is the text after a mark, or the whole text.
 func after(text, mark string) string {
 	if _, rest, ok := strings.Cut(text, mark); ok {
 		return rest

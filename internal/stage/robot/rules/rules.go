@@ -1,5 +1,5 @@
-// Package rules reads robots.txt by RFC 9309 and answers what an agent may ask
-// for. It never fails: what cannot be read forbids nothing.
+// Package rules parses robots.txt by RFC 9309 and tells what an agent may fetch. It
+// never fails: what it cannot parse forbids nothing.
 package rules
 
 import (
@@ -10,25 +10,25 @@ import (
 	"time"
 )
 
-// MaxSize is how much of a file is read, as RFC 9309 section 2.5 demands at least.
+// MaxSize is how many bytes of a file are parsed: the minimum of RFC 9309 section 2.5.
 const MaxSize = 500 << 10
 
-// maxDelay bounds Crawl-delay, which is no part of the standard: a host that asks
-// for more time than this means not to be asked.
+// maxDelay bounds Crawl-delay, which is not part of the standard: a longer delay would
+// amount to a ban.
 const maxDelay = 10 * time.Minute
 
 // Rules are the groups of a file that apply to one agent.
 type Rules struct {
 	rules []rule
-	// Delay is the least time between two requests, 0 if the file names none.
+	// Delay is the minimum time between two requests (Crawl-delay), 0 if the file has none.
 	Delay time.Duration
-	// Sitemaps are the addresses that the file names, whoever asks.
+	// Sitemaps are the addresses that the file names, for all agents.
 	Sitemaps []string
 }
 
 type rule struct {
-	pattern string // what is not ASCII is escaped
-	plain   string // and what need not be is not
+	pattern string // with non-ASCII bytes escaped
+	plain   string // also with unreserved characters unescaped
 	allow   bool
 }
 
@@ -48,7 +48,7 @@ func Parse(text []byte, agent string) Rules {
 	if own.seen {
 		chosen = own
 	}
-	for i, r := range chosen.rules { // the text may be large
+	for i, r := range chosen.rules { // do not keep the whole text in memory
 		chosen.rules[i].pattern, chosen.rules[i].plain = strings.Clone(r.pattern), strings.Clone(r.plain)
 		if r.pattern == r.plain {
 			chosen.rules[i].plain = chosen.rules[i].pattern
@@ -65,8 +65,8 @@ func lines(text string) func(func(string) bool) {
 	return strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' })
 }
 
-// Token is the part of a User-Agent that robots.txt names, in lower case: the
-// letters, '-' and '_' at its start.
+// Token is the product token of a User-Agent, by which robots.txt names it, in lower
+// case: the letters, '-' and '_' at its start.
 func Token(agent string) string {
 	for i := range len(agent) {
 		c := agent[i] | 0x20
@@ -84,10 +84,10 @@ type group struct {
 	delay time.Duration
 }
 
-// reader is where the parse stands: which groups the rules at hand belong to.
+// reader is the state of the parser: which groups the current rules belong to.
 type reader struct {
 	inOwn, inAll bool
-	named        bool // the rules of the group have not begun
+	named        bool // the current group has agents and no rules yet
 	sitemaps     []string
 }
 
@@ -143,8 +143,8 @@ func (g *group) add(key, value string) {
 	}
 }
 
-// field splits a line at its colon, or at its first blank if there is none, and
-// heals the usual misspellings.
+// field splits a line at its colon, or at its blank if there is none, and corrects
+// common misspellings.
 func field(line string) (key, value string, ok bool) {
 	if i := strings.IndexByte(line, '#'); i >= 0 {
 		line = line[:i]
@@ -171,10 +171,10 @@ func field(line string) (key, value string, ok bool) {
 	return key, strings.TrimSpace(value), true
 }
 
-// Allowed says whether the path, with its query, may be asked for. The longest
-// matching rule decides, among equals the one that allows. robots.txt itself is
-// always allowed. RFC 9309 takes %62 for b, and the reference parser does not:
-// a rule that forbids holds for both spellings, one that allows for its own.
+// Allowed reports whether a path, with its query, may be fetched. The longest
+// matching rule decides; of two of equal length, the one that allows. robots.txt
+// itself is always allowed. RFC 9309 treats %62 as b, the reference parser does not:
+// a disallow rule applies to both spellings, an allow rule only to its own.
 func (r Rules) Allowed(path string) bool {
 	if path == "" {
 		path = "/"
@@ -195,9 +195,9 @@ func (r Rules) Allowed(path string) bool {
 	return allow
 }
 
-// match compares from the start of the path; '*' stands for any characters and
-// '$' at the end for the end. It needs no back-tracking beyond the last '*', so
-// that its cost is bounded by the product of the two lengths.
+// match compares from the start of the path; '*' matches any characters and '$' at
+// the end of the pattern matches the end. It backtracks only to the last '*', so its
+// cost is bounded by the product of the two lengths.
 func match(pattern, path string) bool {
 	pattern, anchored := strings.CutSuffix(pattern, "$")
 	p, s := 0, 0
@@ -220,10 +220,10 @@ func match(pattern, path string) bool {
 	}
 }
 
-// escaped writes what is not ASCII as %XX, and hexadecimal digits in upper case.
+// escaped writes non-ASCII bytes as %XX, and hexadecimal digits in upper case.
 func escaped(s string) string { return respell(s, false) }
 
-// plain also writes as themselves the escaped characters that need no escape.
+// plain also unescapes unreserved characters.
 func plain(s string) string { return respell(s, true) }
 
 func respell(s string, unescape bool) string {
