@@ -22,7 +22,7 @@ func arriving(t *testing.T) *Media {
 		Metrics: obs.New(), Log: slog.New(slog.DiscardHandler)}
 }
 
-// takes gives the stage a fetched body.
+// takes passes a fetched body to the stage.
 func takes(t *testing.T, m *Media, body []byte) (arrival, stored) {
 	t.Helper()
 	key, err := m.Blobs.PutCached(t.Context(), "fetched", body)
@@ -79,7 +79,7 @@ func TestAPictureIsKeptWithoutItsMetadataAndWithASmallerOne(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPictureIsAProblemAndNotKept(t *testing.T) {
+func TestAFileThatIsNoPictureIsAProblemAndNotStored(t *testing.T) {
 	m := arriving(t)
 	a, s := takes(t, m, []byte("<html>not found</html>"))
 	if !strings.Contains(a.problem, "not a JPEG, PNG, GIF or WebP") || s.full.File != "" {

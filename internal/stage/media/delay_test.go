@@ -21,14 +21,14 @@ import (
 	"github.com/courant-platform/courant/internal/port/store/storetest"
 )
 
-// scene is a document with two pictures, one of which a second document has too.
+// scene is a document with two pictures, one of which a second document shares.
 type scene struct {
 	t *testing.T
 	m *Media
-	n int64 // makes the addresses of the scene its own
+	n int64 // makes the addresses of the scene unique
 	// mu guards got.
 	mu  sync.Mutex
-	got map[string]int // pictures in the newest print, by address
+	got map[string]int // pictures in the newest rendering, by address
 }
 
 const oldAsOf, newAsOf = 10, 20
@@ -60,7 +60,7 @@ const (
 	testLeft = `SELECT (SELECT COUNT(*) FROM documents WHERE url = $1) + (SELECT COUNT(*) FROM waits WHERE document = $1)`
 )
 
-// put is what parse does with a version.
+// put stores a version as parse does.
 func (s *scene) put(name string, asOf int64) {
 	url := s.address(name)
 	key := link.Digest(url)
@@ -87,7 +87,7 @@ func (s *scene) found(name string, asOf int64) {
 	}
 }
 
-// arrive is robot's answer for a picture, and what media does with it.
+// arrive is robot's result for a picture, and media's handling of it.
 func (s *scene) arrive(name, problem string) {
 	url := s.address(name)
 	key := link.Digest(url)
@@ -111,8 +111,8 @@ func (s *scene) release(name string, asOf int64) {
 	}
 }
 
-// print is what pages does: it reads the document and what pictures there are,
-// then replaces the page and deletes what it printed, if nothing has come since.
+// print does what pages does: it reads the document and its stored pictures, then
+// replaces the page and deletes the document, if nothing has arrived since.
 func (s *scene) print(name string) {
 	url := s.address(name)
 	key := link.Digest(url)
@@ -153,7 +153,7 @@ func (s *scene) print(name string) {
 	})
 }
 
-// settle is what the sweeps bring about in the end.
+// settle does what the sweeps do in the end.
 func (s *scene) settle(name string, asOf int64) {
 	for range 2 {
 		s.found(name, asOf)
@@ -165,8 +165,8 @@ func (s *scene) settle(name string, asOf int64) {
 	}
 }
 
-// check wants the newest version printed with every picture that there is, and
-// nothing left over.
+// check expects the newest version rendered with every stored picture, and no rows
+// left over.
 func (s *scene) check(what, name string, missing int) {
 	key := link.Digest(s.address(name))
 	var left int
@@ -175,11 +175,11 @@ func (s *scene) check(what, name string, missing int) {
 		s.t.Error(err)
 	}
 	if want := 2 - missing; s.got[name] != want || left != 0 {
-		s.t.Errorf("%s: %s was printed with %d of %d pictures, and %d rows are left", what, name, s.got[name], want, left)
+		s.t.Errorf("%s: %s was rendered with %d of %d pictures, and %d rows are left", what, name, s.got[name], want, left)
 	}
 }
 
-// dot is a picture, another one for each name.
+// dot is a picture, different for each name.
 func dot(name string) []byte {
 	img := image.NewRGBA(image.Rect(0, 0, 4, 4))
 	for i, c := range []byte(name) {
@@ -192,7 +192,7 @@ func dot(name string) []byte {
 	return b.Bytes()
 }
 
-// action is one of the transactions that meet in the Delay.
+// action is one of the transactions that meet in the delay.
 type action struct {
 	name  string
 	do    func(*scene)
@@ -226,7 +226,7 @@ func before() map[string]func(*scene) {
 	}
 }
 
-func TestEveryPairOfDelayTransactionsInEveryOrderPrintsAllPictures(t *testing.T) {
+func TestEveryPairOfDelayTransactionsInEveryOrderRendersAllPictures(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		m := &Media{Store: s, Blobs: blob.Bucket{Driver: &memory.Memory{}}, Config: Defaults(), Log: slog.New(slog.DiscardHandler)}
 		for n, c := range meetings() {
@@ -251,7 +251,7 @@ func meetings() (all []meeting) {
 		for i, a := range actions() {
 			for j, b := range actions() {
 				all = append(all, meeting{state, a, b, false})
-				if i <= j { // at once is the same the other way round
+				if i <= j { // at once, the order does not matter
 					all = append(all, meeting{state, a, b, true})
 				}
 			}
@@ -273,7 +273,7 @@ func pair(s *scene, a, b action, together bool) {
 	both.Wait()
 }
 
-// finish lets the sweeps do their work and holds the result.
+// finish runs the sweeps and checks the result.
 func finish(s *scene, what string, a, b action) {
 	asOf, lost := int64(oldAsOf), s.lost()
 	if a.newer || b.newer {
@@ -287,7 +287,7 @@ func finish(s *scene, what string, a, b action) {
 	}
 }
 
-// lost is how many pictures were settled as not to be had.
+// lost is the number of pictures that were settled as missing.
 func (s *scene) lost() (n int) {
 	key := link.Digest(s.address("p2.png"))
 	err := s.m.Store.Read(context.Background(), func(r store.Reader) error {

@@ -146,7 +146,7 @@ func (m *Media) release(ctx context.Context, documents ...flow.Version) error {
 		released = nil
 		line := step(tx.Now(), "released", "deadline reached; some pictures are still missing")
 		for _, v := range documents {
-			n, err := tx.Exec(releaseDocument, v.URL, v.Source, v.AsOf, tx.Now().Add(turnTime).UnixMilli(), line)
+			n, err := tx.Exec(releaseDocument, v.URL, v.Source, v.AsOf, tx.Now().Add(sweepAfter).UnixMilli(), line)
 			if err != nil {
 				return err
 			}

@@ -27,8 +27,8 @@ const (
 	pictureMissing = 2
 )
 
-// turnTime is how long a notified stage has before its sweep takes the row up.
-const turnTime = 5 * time.Second
+// sweepAfter is how long a notified stage has before its sweep takes the row up.
+const sweepAfter = 5 * time.Second
 
 // The priorities of pictures: those of news before those of older documents.
 const (
@@ -112,7 +112,7 @@ func (m *Media) wait(tx *store.Tx, v flow.Version, needs []need, priority int) e
 			wanted = append(wanted, f)
 		}
 	}
-	state, due, name := stateReady, turnTime, "complete"
+	state, due, name := stateReady, sweepAfter, "complete"
 	note := fmt.Sprintf("all %d pictures are stored", len(needs))
 	if missing > 0 {
 		state, due, name = stateWaiting, m.Config.Deadline.Or(time.Second), "waiting"
@@ -158,7 +158,7 @@ func (m *Media) count(tx *store.Tx, hash []byte, note string) error {
 func (m *Media) countOne(tx *store.Tx, v flow.Version, line string) error {
 	now := tx.Now()
 	var state, missing int
-	err := tx.Row(countDown, v.URL, v.Source, v.AsOf, line, now.Add(turnTime).UnixMilli()).Scan(&state, &missing)
+	err := tx.Row(countDown, v.URL, v.Source, v.AsOf, line, now.Add(sweepAfter).UnixMilli()).Scan(&state, &missing)
 	if err == nil {
 		if state == stateReady {
 			tx.Emit(flow.DocumentReady.Encode(v))
@@ -173,7 +173,7 @@ func (m *Media) countOne(tx *store.Tx, v flow.Version, line string) error {
 	if err := tx.Row(countWaits, v.URL, v.Source, v.AsOf).Scan(&left); err != nil {
 		return err
 	}
-	state, due := stateReady, now.Add(turnTime)
+	state, due := stateReady, now.Add(sweepAfter)
 	if left > 0 {
 		state, due = stateWaiting, now.Add(m.Config.RerenderDelay.Or(3*time.Second))
 	}

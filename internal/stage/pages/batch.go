@@ -116,7 +116,7 @@ func (p *Pages) wanted(ctx context.Context, w flow.Page) error {
 			return err
 		}
 		taken, err := table.Requeue(tx, table.Requeued{URL: v.URL, Source: v.Source, AsOf: v.AsOf, State: state,
-			Due: tx.Now().Add(turnTime), Trace: string(step) + "\n"})
+			Due: tx.Now().Add(sweepAfter), Trace: string(step) + "\n"})
 		if err != nil || !taken {
 			return err
 		}
@@ -129,8 +129,8 @@ func (p *Pages) wanted(ctx context.Context, w flow.Page) error {
 	})
 }
 
-// turnTime is how long a notified stage has before its sweep takes the row up.
-const turnTime = 5 * time.Second
+// sweepAfter is how long a notified stage has before its sweep takes the row up.
+const sweepAfter = 5 * time.Second
 
 // The states that pages sets on a document.
 const (

@@ -19,7 +19,7 @@ import (
 	"github.com/courant-platform/courant/internal/stage/pages"
 )
 
-// batch leaves offers as parse does, and waits until they are live.
+// batch writes offers as parse does, and waits until they are live.
 func (w *world) batch(asOf int64, found ...courant.Found) {
 	w.t.Helper()
 	content, err := pack.EncodeList(found)
@@ -43,7 +43,7 @@ func found(t *testing.T, url, name, hash string, pictures ...string) courant.Fou
 	return courant.Found{Key: key[:], Address: url, Rank: courant.OwnFeed, Hash: []byte(hash), Title: name, Document: content}
 }
 
-func TestABatchIsLiveButNotPrinted(t *testing.T) {
+func TestABatchIsLiveButNotRendered(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.batch(10, found(t, address, "One", "a"), found(t, "http://a.example/2", "Two", "b"))
 		one, two := w.page(address), w.page("http://a.example/2")
@@ -104,7 +104,7 @@ func TestABatchWithdraws(t *testing.T) {
 	})
 }
 
-// prose is n words, some of them others than usual.
+// prose is n words, some of them changed.
 func prose(n int, others ...int) string {
 	words := strings.Fields(strings.Repeat("the quick brown fox jumps over lazy dogs while seven wise owls watch from tall green trees near old mills ", n/20+1))[:n]
 	for i := range words {
@@ -150,7 +150,7 @@ func TestPagesWithNearlyTheSameTextAreLinked(t *testing.T) {
 	})
 }
 
-func TestWhatIsAskedForGoesTheWayOfANewDocument(t *testing.T) {
+func TestARequestedPageIsProcessedLikeANewDocument(t *testing.T) {
 	for pictures, state := range map[bool]int64{true: 0, false: 2} {
 		in(t, func(t *testing.T, w *world) {
 			w.batch(10, found(t, address, "One", "a", "http://a.example/1.jpg"))

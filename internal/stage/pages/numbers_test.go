@@ -41,7 +41,7 @@ func (f *follower) read(t *testing.T, s *store.Store) {
 	}
 }
 
-func TestWhoFollowsTheChangesOfManyWritersMissesNone(t *testing.T) {
+func TestAFollowerMissesNoChangeOfManyWriters(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		const nodes, urls, rounds = 3, 8, 6
 		w := &world{t: t, store: s, asOf: 1000}
@@ -75,7 +75,7 @@ func TestWhoFollowsTheChangesOfManyWritersMissesNone(t *testing.T) {
 		for w.number(`SELECT COUNT(*) FROM documents`)+w.number(`SELECT COUNT(*) FROM pages WHERE change = 0`) > 0 {
 			select {
 			case <-deadline:
-				t.Fatalf("%d documents are not printed, %d pages not numbered", w.number(`SELECT COUNT(*) FROM documents`), w.number(`SELECT COUNT(*) FROM pages WHERE change = 0`))
+				t.Fatalf("%d documents are not rendered, %d pages not numbered", w.number(`SELECT COUNT(*) FROM documents`), w.number(`SELECT COUNT(*) FROM pages WHERE change = 0`))
 			case <-time.After(time.Millisecond):
 			}
 			f.read(t, s)

@@ -48,7 +48,7 @@ func in(t *testing.T, test func(t *testing.T, w *world)) {
 	})
 }
 
-// run serves pages, by its sweep and by the bells of a bus that is silent.
+// run runs the stage on a bus without notifications: it works by its sweep.
 func (w *world) run(ctx context.Context, owner string) {
 	p := &pages.Pages{Store: w.store, Owner: owner, Log: slog.New(slog.DiscardHandler)}
 	p.Handlers()
@@ -67,7 +67,7 @@ func (w *world) exec(query string, args ...any) {
 	}
 }
 
-// version is a document as parse and media leave it.
+// version is a document as parse and media write it.
 type version struct {
 	url    string // address unless set
 	source int64
@@ -97,7 +97,7 @@ func (w *world) ready(v version) (asOf int64) {
 	return v.asOf
 }
 
-// print has pages print a version.
+// print has pages render a version.
 func (w *world) print(v version) {
 	w.t.Helper()
 	w.ready(v)
@@ -223,7 +223,7 @@ func TestTheNewestVersionOfASourceIsLive(t *testing.T) {
 	})
 }
 
-func TestAReprintKeepsTheTimeWhenTheContentWentLive(t *testing.T) {
+func TestRenderingAgainKeepsTheTimeWhenTheContentWentLive(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		picture := "http://a.example/p.png"
 		item := text("One")
@@ -239,7 +239,7 @@ func TestAReprintKeepsTheTimeWhenTheContentWentLive(t *testing.T) {
 		w.exec(`INSERT INTO media (hash, url, state, content, type, size, width, height, variants) VALUES ($1, $2, 1, $3, 'image/png', 1000, 640, 480, $4)`,
 			key[:], picture, content, `[{"file":"`+content+`/320.png","type":"image/png","width":320,"height":240,"size":10}]`)
 		time.Sleep(time.Hour)
-		w.print(v) // the late picture has it printed again, as of the same time
+		w.print(v) // a late picture has it rendered again, with the same as-of
 		second := w.page(address)
 		if second.stored != first.stored || second.revision != 2 || second.id != first.id {
 			t.Errorf("first %+v, second %+v", first, second)
@@ -369,7 +369,7 @@ func TestManyNodesNeverMakeTheSameID(t *testing.T) {
 		cancel()
 		running.Wait()
 		if n := w.number(`SELECT COUNT(DISTINCT id) FROM pages WHERE revision = 1`); n != nodes*each {
-			t.Errorf("%d ids for %d pages, each printed once", n, nodes*each)
+			t.Errorf("%d ids for %d pages, each rendered once", n, nodes*each)
 		}
 	})
 }

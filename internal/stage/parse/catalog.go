@@ -273,7 +273,7 @@ func (c *catalogue) putBatch(tx *store.Tx, n int, entries []entry, content []byt
 			return err
 		}
 	}
-	_, err := tx.Exec(putBatch, c.d.source.ID, c.d.asOf, n, tx.Now().Add(turnTime).UnixMilli(), store.Millis(c.d.fetched), content)
+	_, err := tx.Exec(putBatch, c.d.source.ID, c.d.asOf, n, tx.Now().Add(sweepAfter).UnixMilli(), store.Millis(c.d.fetched), content)
 	tx.Emit(flow.BatchReady.Encode(flow.Batch{Source: c.d.source.ID, AsOf: c.d.asOf, N: n}))
 	return err
 }

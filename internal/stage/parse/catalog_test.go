@@ -30,7 +30,7 @@ func shop(first, n, price int) (offers []string) {
 	return offers
 }
 
-// found is the documents of the batches, which go with that, as pages takes them.
+// found takes the documents of the batches and deletes them, as pages does.
 func (w *world) found() (all []courant.Found) {
 	w.t.Helper()
 	if err := w.store.Read(w.t.Context(), func(r store.Reader) error {
@@ -175,7 +175,7 @@ func TestACatalogueThatShrinksOrIsCutOffWithdrawsNothing(t *testing.T) {
 	})
 }
 
-func TestACatalogueThatRecoversIsNotHeldToItsShrinking(t *testing.T) {
+func TestARecoveryOfACatalogueRestartsTheDayOfShrinking(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.read(1, yml(shop(0, 20, 10)...))
 		w.read(1, yml(shop(0, 9, 10)...))

@@ -46,7 +46,7 @@ func TestTheItemThatAFeedIsCutOffInStaysAsItWas(t *testing.T) {
 	}
 }
 
-func TestAWithdrawalThatIsCutOffWithdrawsNothing(t *testing.T) {
+func TestATruncatedWithdrawalWithdrawsNothing(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.read(1, `<rss><channel><item turbo="true"><link>http://a.example/1</link><title>A</title></item></channel></rss>`)
 		w.taken()
@@ -57,7 +57,7 @@ func TestAWithdrawalThatIsCutOffWithdrawsNothing(t *testing.T) {
 	})
 }
 
-func TestWhatTheCutOfADocumentGoesThroughIsNotTaken(t *testing.T) {
+func TestATruncatedItemIsNotTaken(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		whole := `<rss version="2.0"><channel><item><link>http://a.example/1</link><title>One</title><description>Not refundable unless cancelled</description></item>` +
 			`<item><link>http://a.example/2</link><title>Two</title><description>Payment is not refundable unless cancelled</description></item></channel></rss>`

@@ -22,8 +22,8 @@ const (
 	stateReady = 2
 )
 
-// turnTime is how long a notified stage has before its sweep takes the row up.
-const turnTime = 5 * time.Second
+// sweepAfter is how long a notified stage has before its sweep takes the row up.
+const sweepAfter = 5 * time.Second
 
 // known is a source's last version of an item.
 type known struct {
@@ -146,7 +146,7 @@ func (p *Parse) document(tx *store.Tx, d download, f entry, state int) error {
 	trace := steps(courant.Step{At: d.fetched, Step: "fetched", Note: d.url},
 		courant.Step{At: tx.Now(), Step: "parsed"})
 	_, err := tx.Exec(putDocument, f.url[:], f.addr, d.source.ID, rank, d.asOf, state,
-		tx.Now().Add(turnTime).UnixMilli(), store.Millis(d.fetched), content, trace)
+		tx.Now().Add(sweepAfter).UnixMilli(), store.Millis(d.fetched), content, trace)
 	return err
 }
 

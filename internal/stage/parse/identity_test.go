@@ -15,7 +15,7 @@ func guid(id, path, title string) string {
 	return strings.Replace(item(path, title), "<guid>"+path, "<guid>"+id, 1)
 }
 
-func TestAnIdThatSeveralItemsShareTellsNothing(t *testing.T) {
+func TestAnIdThatSeveralItemsShareIsNoKey(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.read(1, rss(guid("same", "/1", "One"), guid("same", "/2", "Two"), guid("same", "/3", "Three")))
 		if found := w.taken(); len(found) != 3 {
@@ -30,7 +30,7 @@ func TestAnIdThatSeveralItemsShareTellsNothing(t *testing.T) {
 	})
 }
 
-func TestAnIdThatChangesMakesNoNews(t *testing.T) {
+func TestAChangedIdAloneIsNoChange(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		for i := range 4 {
 			w.read(1, rss(guid(fmt.Sprint("id-", i), "/1", "One"), guid(fmt.Sprint("other-", i), "/2", "Two")))
@@ -49,7 +49,7 @@ func TestAnIdThatChangesMakesNoNews(t *testing.T) {
 	})
 }
 
-func TestAnItemThatTakesTheAddressOfAnotherIsNews(t *testing.T) {
+func TestAnItemThatTakesTheAddressOfAnotherIsAChange(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.read(1, rss(guid("a", "/1", "One"), guid("b", "/2", "Two")))
 		w.taken()
@@ -60,7 +60,7 @@ func TestAnItemThatTakesTheAddressOfAnotherIsNews(t *testing.T) {
 	})
 }
 
-func TestWhatTracksReadersMakesNoOtherAddress(t *testing.T) {
+func TestTrackingParametersMakeNoOtherAddress(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.read(1, rss(item("/1?id=5&amp;utm_source=a", "One")))
 		w.taken()

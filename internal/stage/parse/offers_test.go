@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The offers against two maps, over addresses that change hands again and again.
+// Compares offers with two maps while addresses change hands again and again.
 func TestOffersAreFoundAsInMaps(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	o, keys, urls := newOffers(), map[uint64]int32{}, map[uint64]int32{}

@@ -92,7 +92,7 @@ func TestAChangedItemIsADocumentAgainAndALeftOutOneIsNot(t *testing.T) {
 	})
 }
 
-func TestAWithdrawnItemIsToldOnceAndItsReturnIsNews(t *testing.T) {
+func TestAWithdrawnItemIsReportedOnceAndItsReturnIsAChange(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		on, off := strings.Replace(item("/1", "One"), "<item>", `<item turbo="true">`, 1), strings.Replace(item("/1", "One"), "<item>", `<item turbo="false">`, 1)
 		w.read(1, rss(on))
@@ -148,7 +148,7 @@ func TestTwoSourcesOfOneAddressDoNotFlipFlop(t *testing.T) {
 	})
 }
 
-func TestWhoMaySpeakForAnAddress(t *testing.T) {
+func TestTheRankOfASourceForAnAddress(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		for source, rank := range map[int64]courant.Rank{1: courant.OwnFeed, 3: courant.Foreign, 4: courant.OwnFeed} {
 			w.read(source, rss(item("/1", "One")))
@@ -200,7 +200,7 @@ func TestALostOrDamagedDownloadIsAskedForAgainWithTheOldValidators(t *testing.T)
 	}
 }
 
-func TestWhatIsNoFeedIsReportedAndNotReadAgain(t *testing.T) {
+func TestADownloadThatIsNoFeedIsReportedAndNotParsedAgain(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.read(1, rss(item("/1", "One")))
 		w.taken()
@@ -268,7 +268,7 @@ func TestTheRhythmIsReadOffTheDatesThenOffTheChanges(t *testing.T) {
 	})
 }
 
-func TestABellIsHeardAtOnce(t *testing.T) {
+func TestANotificationIsHandledAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, store: storetest.Memory(t), blobs: blob.Bucket{Driver: &memory.Memory{}}, asOf: 1000}
 		w.source(1, "http://a.example/feed", false)

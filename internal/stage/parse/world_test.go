@@ -22,8 +22,8 @@ import (
 	"github.com/courant-platform/courant/internal/table"
 )
 
-// world is parse over a store in memory, in fake time. Nothing rings: parse
-// finds its downloads by its sweep.
+// world is parse over a store in memory, in fake time. There are no notifications:
+// parse finds its downloads by its sweep.
 type world struct {
 	t     *testing.T
 	store *store.Store
@@ -32,7 +32,7 @@ type world struct {
 	asOf  int64
 	key   string // of the newest download
 
-	hubs, self string // of the header of its answer
+	hubs, self string // from the response's Link header
 }
 
 func in(t *testing.T, test func(t *testing.T, w *world)) {
@@ -70,7 +70,7 @@ func (w *world) source(id int64, url string, trusted bool) {
 	w.exec(`INSERT INTO readings (source) VALUES ($1)`, id)
 }
 
-// pend leaves a download as robot does.
+// pend stores a pending download as robot does.
 func (w *world) pend(source int64, body, etag string) (asOf int64) {
 	w.t.Helper()
 	w.asOf++
@@ -133,7 +133,7 @@ type document struct {
 	trace        string
 }
 
-// taken are the documents on their way, which go with that, as pages takes them.
+// taken takes the queued documents and deletes them, as pages does.
 func (w *world) taken() (all []document) {
 	w.t.Helper()
 	if err := w.store.Read(w.t.Context(), func(r store.Reader) error {
@@ -153,8 +153,8 @@ func (w *world) taken() (all []document) {
 	return all
 }
 
-// bells are the topics of the messages that were sent, each as often as it has
-// facts; they go with that.
+// bells takes the topics of the messages in the outbox, once for each fact, and deletes
+// the messages.
 func (w *world) bells() map[string]int {
 	w.t.Helper()
 	count := map[string]int{}

@@ -74,7 +74,7 @@ func (e exchange) answer(t *testing.T, dir string) http.HandlerFunc {
 			body = zipped(body)
 		}
 		if e.Respond.Status == http.StatusTooManyRequests {
-			e.Respond.Status = http.StatusNotFound // the next time
+			e.Respond.Status = http.StatusNotFound // for the next request
 			out.WriteHeader(http.StatusTooManyRequests)
 			return
 		}
@@ -87,7 +87,7 @@ func (e exchange) answer(t *testing.T, dir string) http.HandlerFunc {
 }
 
 // TestBugCasesOfOtherReaders drives the robot through exchanges in which other
-// readers went wrong. N14 to N18 and N22 are the client's, N23 that of WebSub.
+// readers had bugs. N14 to N18 and N22 are the client's, N23 that of WebSub.
 func TestBugCasesOfOtherReaders(t *testing.T) {
 	dir := bugcases(t)
 	for name, check := range map[string]func(t *testing.T, w *world){
@@ -115,7 +115,7 @@ func TestBugCasesOfOtherReaders(t *testing.T) {
 				t.Fatal(err)
 			}
 			in(t, func(t *testing.T, w *world) {
-				if name == "N04" { // schedule keeps to what robot notes
+				if name == "N04" { // schedule applies it
 					c.Exchanges = c.Exchanges[:1]
 				}
 				w.play(dir, c)
@@ -183,7 +183,7 @@ func (w *world) play(dir string, c bugcase) {
 	}
 }
 
-// poke wants an address: a feed is a source, all else a picture.
+// poke requests an address: a feed as a source, anything else as a picture.
 func (w *world) poke(n int64, address string, all []exchange) {
 	if !strings.Contains(address, "/feed") && !strings.Contains(address, "/rss") {
 		w.want(address)
@@ -199,7 +199,7 @@ func (w *world) poke(n int64, address string, all []exchange) {
 	}
 }
 
-// parsed counts the validators of what was downloaded, as parse does.
+// parsed takes over the validators of the download, as parse does.
 func (w *world) parsed() {
 	w.exec(`UPDATE readings SET as_of = p.as_of, etag = p.etag, modified = p.modified, body = p.body, raw = p.raw, pushed = p.pushed FROM pending p WHERE p.source = readings.source`)
 	w.exec(`DELETE FROM pending`)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// leading is a site of several hosts whose robots.txt all lead to one address.
+// leading is a site of several hosts whose robots.txt all redirect to one address.
 func (w *world) leading(n int, to string) {
 	for i := range n {
 		host := fmt.Sprintf("http://n%d.a.example", i)
@@ -18,7 +18,7 @@ func (w *world) leading(n int, to string) {
 	}
 }
 
-func TestWhoAsksForTheRobotsTxtOfOthersKeepsTheirPace(t *testing.T) {
+func TestADelegatedFetchOfRobotsTxtKeepsTheHostsPace(t *testing.T) {
 	for _, host := range []string{"http://b.example", "http://of-another-robot.example"} {
 		in(t, func(t *testing.T, w *world) {
 			w.leading(8, host+"/robots.txt")
@@ -42,7 +42,7 @@ func TestWhoAsksForTheRobotsTxtOfOthersKeepsTheirPace(t *testing.T) {
 	}
 }
 
-func TestAHostThatWantsToBeLeftAloneIsNotAskedForTheRobotsTxtOfOthers(t *testing.T) {
+func TestNoDelegatedFetchGoesToAHostInBackOff(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.exec(`INSERT INTO hosts (origin, partition, allowed, reason) VALUES ('http://b.example', $1, $2, 'it asked for it')`,
 			part("http://b.example"), w.store.Now().Add(2*time.Hour).UnixMilli())
@@ -65,7 +65,7 @@ func TestAHostThatWantsToBeLeftAloneIsNotAskedForTheRobotsTxtOfOthers(t *testing
 	})
 }
 
-func TestRobotsTxtThatLeadsInACircleIsAskedForAtThePace(t *testing.T) {
+func TestARedirectLoopOfRobotsTxtKeepsThePace(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.pages["http://a.example/robots.txt"] = status(302, "Location", "/1")
 		w.pages["http://a.example/1"] = status(302, "Location", "/2")
@@ -85,7 +85,7 @@ func TestRobotsTxtThatLeadsInACircleIsAskedForAtThePace(t *testing.T) {
 	})
 }
 
-func TestAConnectionThatIsLostIsTriedOnceMoreInItsTime(t *testing.T) {
+func TestALostConnectionIsRetriedOnceAtTheHostsPace(t *testing.T) {
 	hangUp := func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()
 		if err == nil {

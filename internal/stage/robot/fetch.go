@@ -22,12 +22,12 @@ const (
 
 // wanted is a row of fetches.
 type wanted struct {
-	hash     []byte
-	url      string
-	kind     string
-	attempts int
-	led      string // redirect target that another robot handed over
-	ledHops  int
+	hash         []byte
+	url          string
+	kind         string
+	attempts     int
+	redirectURL  string // redirect target that another robot handed over
+	redirectHops int
 }
 
 // refused reports whether our own rules or limits caused the error, not the host.
@@ -40,14 +40,14 @@ func (r *Robot) fetch(ctx context.Context, h *host, t task) (time.Time, *task) {
 	now := time.Now()
 	f := wanted{hash: t.id.hash[:]}
 	err := r.Store.Read(ctx, func(q store.Reader) error {
-		return q.Row(readFetch, f.hash).Scan(&f.url, &f.kind, &f.attempts, &f.led, &f.ledHops)
+		return q.Row(readFetch, f.hash).Scan(&f.url, &f.kind, &f.attempts, &f.redirectURL, &f.redirectHops)
 	})
 	if err != nil { // the sweep finds it again
 		r.unread(ctx, "fetch", err, "url", f.url, "hash", hex.EncodeToString(f.hash))
 		return now, nil
 	}
-	if t.trail == nil && f.led != "" {
-		t.trail = &trail{url: f.led, hops: f.ledHops}
+	if t.trail == nil && f.redirectURL != "" {
+		t.trail = &trail{url: f.redirectURL, hops: f.redirectHops}
 	}
 	if t.trail != nil {
 		f.url = t.trail.url

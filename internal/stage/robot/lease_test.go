@@ -56,7 +56,7 @@ func TestTheSuccessorOfARobotThatDiedWaitsForItsLease(t *testing.T) {
 	})
 }
 
-func TestABellIsHeardAtOnceAndASecondAddsNothing(t *testing.T) {
+func TestANotificationIsHandledAtOnceAndASecondAddsNothing(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		const picture = "http://b.example/p.png"
 		w.pages[feed] = page("<rss/>")

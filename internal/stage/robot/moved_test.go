@@ -10,13 +10,13 @@ import (
 
 const target = "http://b.example/new"
 
-// aWeekAgo has it that the source moved a week earlier.
+// aWeekAgo dates the move of the source back by a week.
 func (w *world) aWeekAgo() {
 	w.t.Helper()
 	w.exec(`UPDATE answers SET moved_since = moved_since - $1 WHERE moved_url <> ''`, (7 * 24 * time.Hour).Milliseconds())
 }
 
-// registered adds a source as people do.
+// registered adds a source as the API does.
 func (w *world) registered(id int64, address string) {
 	w.t.Helper()
 	w.exec(`INSERT INTO sources (id, name, kind, url, host, title, trusted, added) VALUES ($1, $2, 'feed', $2, $3, '', FALSE, 0)`,
@@ -128,12 +128,12 @@ func TestARedirectToAnotherRobotsHostIsHandedOver(t *testing.T) {
 		w.want("http://a.example/p")
 		w.ask(1, time.Minute)
 		if led := w.text(`SELECT redirect_url FROM answers`); led != far || w.poll(1).answered {
-			t.Errorf("led to %q, %+v", led, w.poll(1))
+			t.Errorf("redirected to %q, %+v", led, w.poll(1))
 		}
 		if n := w.number(`SELECT COUNT(*) FROM fetches WHERE redirect_url = 'http://far.example.org/p' AND partition = $1 AND answered = 0`, part(far)); n != 1 {
 			t.Error("the picture is not handed over")
 		}
-		// Its part comes to this robot.
+		// This robot takes over its partition.
 		w.put(far, page("<rss/>"))
 		w.put("http://far.example.org/p", page("picture"))
 		w.exec(`DELETE FROM leases WHERE name LIKE 'robot-alive/1%'`)
@@ -176,7 +176,7 @@ func TestCookiesGoAlongWithRedirectsAndNoFurther(t *testing.T) {
 	})
 }
 
-func TestAServerThatSaysForADayThatNothingHasChangedIsAskedForTheWhole(t *testing.T) {
+func TestAServerThatAnswers304ForADayGetsAnUnconditionalRequest(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		body := "<rss/>"
 		w.pages[feed] = func(out http.ResponseWriter, r *http.Request) {
@@ -211,7 +211,7 @@ func TestAServerThatSaysForADayThatNothingHasChangedIsAskedForTheWhole(t *testin
 	})
 }
 
-func TestTheValidatorsOfAnAnswerThatNothingHasChangedCount(t *testing.T) {
+func TestTheValidatorsOfA304Count(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.pages[feed] = status(304, "Etag", `"2"`)
 		w.source(1, feed)
@@ -231,7 +231,7 @@ func TestAMoveIsProvedByTheRobotThatHasTheOldAddress(t *testing.T) {
 		w.exec(`UPDATE answers SET url = $1, origin = $2, partition = $3, moved_url = $1, moved_seen = 2, moved_since = 1`, target, "http://b.example", part(target))
 		w.ask(1, time.Minute)
 		if led := w.text(`SELECT redirect_url FROM answers`); led != home || w.poll(1).answered || len(w.seen(target)) != 0 {
-			t.Errorf("led to %q, %+v", led, w.poll(1))
+			t.Errorf("redirected to %q, %+v", led, w.poll(1))
 		}
 	})
 }

@@ -33,8 +33,8 @@ type polled struct {
 	pushed         bool   // the last body came from a hub: the validators are those of the last polled body
 	asked          int64
 	failures       int
-	led            string // redirect target that another robot handed over
-	ledHops        int
+	redirectURL    string // redirect target that another robot handed over
+	redirectHops   int
 	moved          string    // target of permanent redirects
 	movedSince     time.Time // when they were first seen
 	full, distrust time.Time // time of the last body; until when validators are not trusted
@@ -47,7 +47,7 @@ type polled struct {
 
 func (p *polled) read(q store.Reader) error {
 	var since, full, distrust int64
-	err := q.Row(readPoll, p.source).Scan(&p.url, &p.etag, &p.modified, &p.readAsOf, &p.body, &p.raw, &p.pushed, &p.asked, &p.failures, &p.led, &p.ledHops,
+	err := q.Row(readPoll, p.source).Scan(&p.url, &p.etag, &p.modified, &p.readAsOf, &p.body, &p.raw, &p.pushed, &p.asked, &p.failures, &p.redirectURL, &p.redirectHops,
 		&p.moved, &since, &full, &distrust, &p.kind, &p.home, &p.robots)
 	p.start = p.url
 	p.movedSince, p.full, p.distrust = store.Time(since), store.Time(full), store.Time(distrust)

@@ -9,7 +9,7 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// put queues a task as add does, of a host that may be asked from first on.
+// put queues a task as add does; a new host's first request is at first or later.
 func put(q *queue, origin string, part int, t task, first time.Time) bool {
 	return q.add(q.host(origin, part, first), t)
 }
@@ -21,7 +21,7 @@ func named(hash string) (id taskID) {
 	return id
 }
 
-// next pops a task that must be there.
+// next pops a task; there must be one.
 func next(t *testing.T, q *queue, now time.Time) (*host, task) {
 	t.Helper()
 	h, one, wait := q.pop(now)
@@ -31,7 +31,7 @@ func next(t *testing.T, q *queue, now time.Time) (*host, task) {
 	return h, one
 }
 
-// none checks that nothing may be asked for a time.
+// none checks that no host is ready for a time.
 func none(t *testing.T, q *queue, now time.Time, want time.Duration) {
 	t.Helper()
 	if h, one, wait := q.pop(now); h != nil || wait != want {
@@ -59,7 +59,7 @@ func TestAHostsTasksGoByPriorityThenAge(t *testing.T) {
 	none(t, &q, noon, -1)
 }
 
-func TestAHostWaitsForItsTurnAndOthersDoNot(t *testing.T) {
+func TestAHostWaitsForItsPaceAndOthersDoNot(t *testing.T) {
 	var q queue
 	for i := range int64(3) {
 		put(&q, "http://a.example", 0, poll(1+i), noon)
@@ -119,7 +119,7 @@ func TestATaskIsQueuedOnceUntilItIsDone(t *testing.T) {
 	}
 }
 
-func TestALaterTurnIsNeverMadeEarlier(t *testing.T) {
+func TestALaterRequestTimeIsNeverMadeEarlier(t *testing.T) {
 	var q queue
 	q.connections = 2
 	put(&q, "http://a.example", 0, poll(1), noon)
@@ -132,7 +132,7 @@ func TestALaterTurnIsNeverMadeEarlier(t *testing.T) {
 	none(t, &q, noon, time.Hour)
 }
 
-func TestADroppedPartIsForgottenAndOthersStay(t *testing.T) {
+func TestADroppedPartitionIsForgottenAndOthersStay(t *testing.T) {
 	var q queue
 	put(&q, "http://a.example", 7, poll(1), noon)
 	put(&q, "http://b.example", 7, poll(2), noon)
@@ -162,7 +162,7 @@ func TestAnIdleHostIsForgottenOnceItMayBeAsked(t *testing.T) {
 	}
 }
 
-func TestAHostHasFewTasksInMemoryHoweverManyBellsRing(t *testing.T) {
+func TestAHostHasFewTasksInMemoryHoweverManyNotificationsArrive(t *testing.T) {
 	var q queue
 	h := q.host("http://a.example", 0, noon)
 	for i := range 10_000 {

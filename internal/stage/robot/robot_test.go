@@ -83,7 +83,7 @@ func TestTheSameBytesAreNotReadAgain(t *testing.T) {
 	}
 }
 
-func TestAnErrorIsToldAndCounted(t *testing.T) {
+func TestAnErrorIsReportedAndCounted(t *testing.T) {
 	for _, code := range []int{403, 404, 410, 500, 503} {
 		in(t, func(t *testing.T, w *world) {
 			w.pages[feed] = status(code)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestALimitIsTheWholeDomainsAndItsHostsTakeTurnsAfterwards(t *testing.T) {
+func TestALimitBlocksTheWholeDomainWhoseHostsThenShareAPace(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		for i := range int64(5) {
 			host := fmt.Sprintf("http://u%d.a.example", i)
@@ -39,7 +39,7 @@ func TestALimitIsTheWholeDomainsAndItsHostsTakeTurnsAfterwards(t *testing.T) {
 	})
 }
 
-func TestOneHostThatFailsIsNotItsDomainButTwoAre(t *testing.T) {
+func TestOneFailingHostDoesNotBlockItsDomainButTwoDo(t *testing.T) {
 	for broken, want := range map[int]int{1: 1, 2: 0} {
 		in(t, func(t *testing.T, w *world) {
 			for i := range int64(3) {
@@ -58,7 +58,7 @@ func TestOneHostThatFailsIsNotItsDomainButTwoAre(t *testing.T) {
 	}
 }
 
-func TestAHostThatRefusesEverythingIsLeftAloneForAWhile(t *testing.T) {
+func TestARobotBacksOffFromAHostThatRefusesEverything(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		for i := range int64(6) {
 			w.source(i+1, fmt.Sprintf("http://a.example/%d", i))

@@ -43,10 +43,10 @@ func (r *Robot) sweep(ctx context.Context) error {
 	err := r.Store.Read(ctx, func(q store.Reader) (err error) {
 		err = q.Rows(func(rows store.Rows) error {
 			f := found{task: task{priority: pollPriority}}
-			var led string
-			err := rows.Scan(&f.task.id.source, &f.origin, &f.part, &f.task.wanted, &led)
-			if led != "" {
-				f.origin, f.part = link.Origin(led), courant.Partition(link.Domain(link.Host(led)))
+			var redirectURL string
+			err := rows.Scan(&f.task.id.source, &f.origin, &f.part, &f.task.wanted, &redirectURL)
+			if redirectURL != "" {
+				f.origin, f.part = link.Origin(redirectURL), courant.Partition(link.Domain(link.Host(redirectURL)))
 			}
 			work = append(work, f)
 			return err

@@ -159,8 +159,8 @@ const (
 // check whether it still redirects to the new one.
 func (r *Robot) setOut(p *polled) *trail {
 	switch {
-	case p.led != "":
-		return &trail{url: p.led, hops: p.ledHops}
+	case p.redirectURL != "":
+		return &trail{url: p.redirectURL, hops: p.redirectHops}
 	case p.moved == p.url && p.url != p.home && r.settles(p):
 		return &trail{url: p.home}
 	}

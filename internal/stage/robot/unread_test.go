@@ -25,7 +25,7 @@ func (w *world) metric(name string) string {
 	return ""
 }
 
-func TestARowThatCannotBeReadIsCountedToldAndAskedForLater(t *testing.T) {
+func TestARowThatCannotBeReadIsCountedLoggedAndFetchedLater(t *testing.T) {
 	const picture = "http://a.example/1.png"
 	for of, c := range map[string]struct {
 		want        func(w *world)

@@ -61,8 +61,8 @@ func TestAKeptValidatorThatIsTooLongIsNotSent(t *testing.T) {
 	})
 }
 
-// A hub may deliver late what the source has changed since; the source's 304 is
-// then about other bytes than those that were read last.
+// A hub may deliver late what the source has changed since. A 304 of the source is
+// then about other bytes than the last parsed body.
 func TestAfterABodyFromAHubA304IsNotBelieved(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.source(1, feed)
@@ -81,7 +81,7 @@ func TestAfterABodyFromAHubA304IsNotBelieved(t *testing.T) {
 	})
 }
 
-func TestAServerThatAlwaysSays304IsAskedTwiceAtMost(t *testing.T) {
+func TestAServerThatAlwaysAnswers304GetsTwoRequestsAtMost(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.source(1, feed)
 		w.exec(`UPDATE readings SET etag = '"2"', pushed = TRUE`)
@@ -93,7 +93,7 @@ func TestAServerThatAlwaysSays304IsAskedTwiceAtMost(t *testing.T) {
 	})
 }
 
-func TestA304ToWhoDidNotAskWhetherAnythingHasChangedIsAProblem(t *testing.T) {
+func TestA304ToAnUnconditionalRequestIsAProblem(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.source(1, feed)
 		w.pages[feed] = status(304, "Etag", `"x"`)

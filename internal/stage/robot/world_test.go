@@ -30,7 +30,7 @@ import (
 )
 
 // world is a robot over a store in memory and a small web behind pipes, in fake
-// time. Unless a test rings, the robot finds its work by its sweep.
+// time. Unless a test sends notifications, the robot finds its work by its sweep.
 type world struct {
 	t      *testing.T
 	store  *store.Store
@@ -77,8 +77,8 @@ func in(t *testing.T, test func(t *testing.T, w *world)) {
 	})
 }
 
-// others are 42 more robots, which have all parts but those of the test's hosts:
-// leases are written every five seconds, and few make long times cheap.
+// others are 42 more robots, which hold all partitions except those of the test's
+// hosts: leases are written every five seconds, and few of them keep long tests fast.
 func (w *world) others() {
 	w.t.Helper()
 	w.exec(`WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 255)
@@ -126,14 +126,14 @@ func (w *world) dial(ctx context.Context, _, address string) (net.Conn, error) {
 	}
 }
 
-// put changes the web while the robot is at work.
+// put changes the web while the robot runs.
 func (w *world) put(address string, page http.HandlerFunc) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.pages[address] = page
 }
 
-// ServeHTTP notes the request and answers as the page does.
+// ServeHTTP records the request and calls the page's handler.
 func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	address := "http://" + r.Host + r.URL.RequestURI()
 	w.mu.Lock()
@@ -147,7 +147,7 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	page(out, r)
 }
 
-// pipes is a listener of the connections that dial makes.
+// pipes is a listener for the connections that dial makes.
 type pipes chan net.Conn
 
 func (p pipes) Accept() (net.Conn, error) {
@@ -186,7 +186,7 @@ func (w *world) source(id int64, address string) {
 	w.exec(`INSERT INTO readings (source, as_of) VALUES ($1, 1)`, id)
 }
 
-// ring tells the robot facts.
+// ring sends the robot notifications.
 func (w *world) ring(topic string, facts [][]byte) {
 	w.t.Helper()
 	if err := w.bus.Publish(w.t.Context(), topic, facts); err != nil {
@@ -194,7 +194,7 @@ func (w *world) ring(topic string, facts [][]byte) {
 	}
 }
 
-// ask wants a source asked, as schedule does, and gives the robot time.
+// ask requests a poll of a source, as schedule does, and gives the robot time.
 func (w *world) ask(id int64, wait time.Duration) {
 	w.t.Helper()
 	w.exec(`UPDATE answers SET asked = $2 WHERE source = $1`, id, w.store.Now().UnixMilli())
@@ -209,7 +209,7 @@ func (w *world) wait(d time.Duration) {
 	synctest.Wait()
 }
 
-// want wants a picture, as media does.
+// want requests a picture, as media does.
 func (w *world) want(address string) {
 	w.t.Helper()
 	key := link.Digest(address)
@@ -225,9 +225,9 @@ func (w *world) scan(to any, query string, args ...any) {
 	}
 }
 
-// poll is what the store has of a source.
+// poll is the state of a source in the store.
 type poll struct {
-	answered, open      bool // the newest ask is answered; a download waits for parse
+	answered, open      bool // the newest poll is answered; a download waits for parse
 	status, failures    int
 	problem             string
 	blob, url, kind     string
@@ -273,7 +273,7 @@ func (w *world) fetched(address string) (f fetch) {
 	return f
 }
 
-// body is what lies in the blobs under a key.
+// body is the blob under a key.
 func (w *world) body(key string) string {
 	w.t.Helper()
 	b, err := w.blobs.Get(w.t.Context(), key)

@@ -61,7 +61,7 @@ func TestTheNextTimeKeepsTheGridUnlessItHasPassed(t *testing.T) {
 	}
 }
 
-func TestNobodyIsAskedInTheHoursAndOnTheDaysThatTheFeedSkips(t *testing.T) {
+func TestNoSourceIsPolledInTheHoursAndOnTheDaysThatTheFeedSkips(t *testing.T) {
 	friday := time.Date(2026, 1, 2, 22, 30, 0, 0, time.UTC)
 	for what, c := range map[string]struct {
 		skip

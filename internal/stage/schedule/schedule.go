@@ -61,12 +61,12 @@ func (s *Schedule) Run(ctx context.Context) error {
 			return nil
 		case <-timer.C:
 		}
-		timer.Reset(s.turn(ctx))
+		timer.Reset(s.step(ctx))
 	}
 }
 
-// turn claims one batch and returns how long to sleep.
-func (s *Schedule) turn(ctx context.Context) time.Duration {
+// step claims one batch and returns how long to sleep.
+func (s *Schedule) step(ctx context.Context) time.Duration {
 	if err := s.Store.Room(ctx); err != nil {
 		return long
 	}

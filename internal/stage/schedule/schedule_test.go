@@ -109,9 +109,9 @@ func TestASourceIsAskedForOnceUntilItIsAnswered(t *testing.T) {
 			t.Fatalf("asked for %+v", asked)
 		}
 		for _, outstanding := range []string{
-			`INSERT INTO pending (source, as_of, fetched, blob, url, type, etag, modified, pushed, hubs, self) VALUES (1, 1, 1, '', '', '', '', '', FALSE, '', '')`, // a download waits to be read
+			`INSERT INTO pending (source, as_of, fetched, blob, url, type, etag, modified, pushed, hubs, self) VALUES (1, 1, 1, '', '', '', '', '', FALSE, '', '')`, // a download waits to be parsed
 			`UPDATE answers SET answered = asked`,
-			`DELETE FROM pending`, // it has been read
+			`DELETE FROM pending`, // it has been parsed
 		} {
 			if n := len(bells(t, s)); n != 1 {
 				t.Errorf("asked %d times before %s", n, outstanding)
@@ -220,7 +220,7 @@ func TestASourceThatTurnsOutLivelierIsAskedSooner(t *testing.T) {
 }
 
 // A hub that goes silent must not make its source stale.
-func TestASourceWhoseHubTellsIsAskedRarelyUntilItIsSilent(t *testing.T) {
+func TestASourceWhoseHubAnnouncesChangesIsPolledRarely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := storetest.Memory(t)
 		addSources(t, s, 1)
@@ -238,11 +238,11 @@ func TestASourceWhoseHubTellsIsAskedRarelyUntilItIsSilent(t *testing.T) {
 		write(t, s, `UPDATE readings SET rhythm = $1, changed = $2`, (20 * time.Minute).Milliseconds(), now())
 		write(t, s, `INSERT INTO websub (id, source, hub, topic, secret, state, until, due, pinged) VALUES ('id', 1, '', '', '', 'active', $1, 0, $2)`,
 			now()+(10*time.Hour).Milliseconds(), now())
-		asked(15 * time.Minute) // what was planned before
+		asked(15 * time.Minute) // the poll that was planned before
 		if n := asked(5 * time.Hour); n != 5 {
 			t.Errorf("while the hub tells, it was asked %d times in 5 hours", n)
 		}
-		write(t, s, `UPDATE readings SET changed = $1`, now()) // polling has found what the hub did not tell
+		write(t, s, `UPDATE readings SET changed = $1`, now()) // polling has found a change that the hub did not announce
 		asked(time.Hour)
 		if n := asked(time.Hour); n < 8 {
 			t.Errorf("when the hub is silent, it was asked %d times in an hour", n)

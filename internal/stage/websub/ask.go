@@ -48,8 +48,8 @@ func jitter(d, spread time.Duration) time.Duration {
 // that began together are not renewed together.
 func renewal(lease time.Duration) time.Duration { return lease*85/100 + mathrand.N(lease*5/100+1) }
 
-// turn starts the requests to the hubs that have due subscriptions.
-func (w *WebSub) turn(ctx context.Context, running *sync.WaitGroup) error {
+// startDue starts the requests to the hubs that have due subscriptions.
+func (w *WebSub) startDue(ctx context.Context, running *sync.WaitGroup) error {
 	var hubs []string
 	err := w.Store.Read(ctx, func(r store.Reader) error {
 		return r.Rows(func(rows store.Rows) error {

@@ -15,9 +15,9 @@ import (
 	"github.com/courant-platform/courant/internal/port/store/storetest"
 )
 
-// poll is what the store has of the source.
+// poll is the state of the source in the store.
 type poll struct {
-	due, asOf, asked, answered, pending, parsed int64 // pending is 0 if nothing waits to be read
+	due, asOf, asked, answered, pending, parsed int64 // pending is 0 if there is no pending download
 	blob, kind, url, etag, modified             string
 }
 
@@ -30,7 +30,7 @@ func (w *world) poll() (p poll) {
 	return p
 }
 
-// read has the pending download read, as parse does.
+// read takes over the pending download, as parse does.
 func (w *world) read() {
 	w.exec(`UPDATE readings SET as_of = p.as_of, body = p.body FROM pending p WHERE p.source = readings.source`)
 	w.exec(`DELETE FROM pending`)
@@ -150,7 +150,7 @@ func TestAPingWithoutASignatureHasTheSourceAsked(t *testing.T) {
 				t.Errorf("%s: due %d s after the last ask, pending %v", what, (p.due-before.asked)/1000, p.pending != before.pending)
 			}
 			w.exec(`UPDATE polls SET due = due + 1000000`)
-			w.exec(`UPDATE answers SET as_of = $1, asked = $1`, w.store.Now().UnixMilli()+1) // schedule asks
+			w.exec(`UPDATE answers SET as_of = $1, asked = $1`, w.store.Now().UnixMilli()+1) // schedule requests a poll
 			due := w.poll().due
 			w.wait(time.Minute)
 			if w.poll().due != due || w.subscription(1).owed {

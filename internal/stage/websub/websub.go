@@ -160,7 +160,7 @@ func (w *WebSub) look(ctx context.Context, running *sync.WaitGroup) (wait time.D
 		return long, err
 	}
 	if left <= 0 {
-		return long, w.turn(ctx, running)
+		return long, w.startDue(ctx, running)
 	}
 	return min(max(left, short), long), nil
 }

@@ -179,7 +179,7 @@ func TestADenialHoldsForADay(t *testing.T) {
 	})
 }
 
-func TestAProblemOfTheHubIsSaidAndTheHubLeftAlone(t *testing.T) {
+func TestAProblemOfTheHubIsReportedAndLeadsToABackOff(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.source(1, topic, hub, topic)
 		w.source(2, topic+"2", hub, topic+"2")
@@ -223,7 +223,7 @@ func TestHubsOfOneHostAreAskedInTurn(t *testing.T) {
 	})
 }
 
-func TestAHubWhoseHostWantsToBeLeftAloneIsAskedLater(t *testing.T) {
+func TestAHubWhoseHostIsInBackOffIsAskedLater(t *testing.T) {
 	for _, origin := range []string{"http://hub.example", "*.hub.example"} {
 		in(t, func(t *testing.T, w *world) {
 			w.exec(`INSERT INTO hosts (origin, partition, allowed, reason) VALUES ($1, 1, $2, 'it asked for it')`, origin, w.store.Now().Add(time.Hour).UnixMilli())

@@ -47,7 +47,7 @@ type world struct {
 	answer func(request) (websub.Reply, error) // 202 unless set
 }
 
-// request is one that reached a hub.
+// request is a request to a hub.
 type request struct {
 	at   time.Time
 	hub  string
@@ -108,21 +108,21 @@ func (w *world) post(_ context.Context, address string, form url.Values) (websub
 	return w.answer(r)
 }
 
-// script has hubs answer in another way.
+// script sets the answer of hubs.
 func (w *world) script(answer func(request) (websub.Reply, error)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.answer = answer
 }
 
-// requests are those that hubs got so far.
+// requests returns the requests to hubs so far.
 func (w *world) requests() []request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]request(nil), w.asked...)
 }
 
-// last is the newest request that a hub got.
+// last returns the newest request to a hub.
 func (w *world) last() request {
 	w.t.Helper()
 	all := w.requests()
@@ -149,7 +149,7 @@ func (w *world) row(dest []any, query string, args ...any) {
 	}
 }
 
-// source registers a feed that has been read once and names hubs.
+// source registers a feed that has been parsed once and names hubs.
 func (w *world) source(id int64, address, hubs, self string) {
 	w.t.Helper()
 	now := w.store.Now().UnixMilli()
@@ -192,14 +192,14 @@ func (r request) callback() string {
 	return u.Path
 }
 
-// call reaches a callback.
+// call sends a request to a callback.
 func (w *world) call(r *http.Request) *httptest.ResponseRecorder {
 	out := httptest.NewRecorder()
 	w.mux.ServeHTTP(out, r)
 	return out
 }
 
-// verify asks a callback as a hub does; params are names and values in turn.
+// verify calls a callback as a hub does; params alternate names and values.
 func (w *world) verify(callback string, params ...string) *httptest.ResponseRecorder {
 	q := url.Values{}
 	for i := 0; i < len(params); i += 2 {
@@ -208,7 +208,7 @@ func (w *world) verify(callback string, params ...string) *httptest.ResponseReco
 	return w.call(httptest.NewRequestWithContext(w.t.Context(), http.MethodGet, callback+"?"+q.Encode(), nil))
 }
 
-// subscribe brings the newest request to its end, with a lease of six hours.
+// subscribe verifies the newest request, with a lease of six hours.
 func (w *world) subscribe() request {
 	w.t.Helper()
 	r := w.last()

@@ -15,8 +15,8 @@ import (
 	"github.com/courant-platform/courant/internal/stage/media/picture"
 )
 
-// BenchmarkResize compares the way of Resize with the usual one, both from JPEG
-// to JPEG, in CPU time of the same run.
+// BenchmarkResize compares Resize with the usual method, both from JPEG to JPEG, by
+// the CPU time of the same run.
 func BenchmarkResize(b *testing.B) {
 	body := jpegOf(b, photo(1200, 800))
 	var s picture.Scaler

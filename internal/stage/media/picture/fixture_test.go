@@ -82,7 +82,7 @@ func jpegSegment(marker byte, body string) string {
 	return string(binary.BigEndian.AppendUint16([]byte{0xff, marker}, uint16(len(body)+2))) + body
 }
 
-// scanBomb is a grey progressive JPEG that says almost nothing, many times.
+// scanBomb is a grey progressive JPEG with many almost empty scans.
 func scanBomb(side, scans int) []byte {
 	b := []byte("\xff\xd8" + jpegSegment(0xdb, "\x00"+string(bytes.Repeat([]byte{1}, 64))))
 	size := binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, uint16(side)), uint16(side))
@@ -100,7 +100,7 @@ func scanBomb(side, scans int) []byte {
 	return append(b, 0xff, 0xd9)
 }
 
-// exif is an APP1 segment that tells an orientation, and where it was taken.
+// exif is an APP1 segment with an orientation and a place.
 func exif(turn byte) string {
 	return jpegSegment(0xe1, "Exif\x00\x00II*\x00\x08\x00\x00\x00\x02\x00"+
 		"\x0f\x01\x02\x00\x06\x00\x00\x00\x26\x00\x00\x00"+

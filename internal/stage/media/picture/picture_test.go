@@ -45,7 +45,7 @@ func withChunk(file []byte, chunk string) []byte {
 	return append(append(bytes.Clone(file[:33]), chunk...), file[33:]...)
 }
 
-// hostile are files that must not get in.
+// hostile are files that must be refused.
 func hostile(t testing.TB) map[string][]byte {
 	small := jpegOf(t, photo(64, 48))
 	frame := gifOf(t, 1, stripes(20, 20))
@@ -78,7 +78,7 @@ func hostile(t testing.TB) map[string][]byte {
 	}
 }
 
-func TestWhatIsNoPictureOrTooMuchOfOneIsRefusedInOneSentence(t *testing.T) {
+func TestAFileThatIsNoPictureOrTooLargeIsRefusedInOneSentence(t *testing.T) {
 	for name, body := range hostile(t) {
 		t.Run(name, func(t *testing.T) {
 			info, err := picture.Inspect(body)
@@ -92,8 +92,7 @@ func TestWhatIsNoPictureOrTooMuchOfOneIsRefusedInOneSentence(t *testing.T) {
 	}
 }
 
-// secretive are pictures that say more than they show; everyone of them has
-// SECRET in it somewhere.
+// secretive are pictures with metadata; each of them contains SECRET somewhere.
 func secretive(t testing.TB) map[string][]byte {
 	small := jpegOf(t, photo(64, 48))
 	secret := pngChunk("tEXt", "Author\x00SECRET") + pngChunk("eXIf", "SECRET") + pngChunk("tIME", "SECRET1") +

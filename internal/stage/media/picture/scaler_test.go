@@ -66,7 +66,7 @@ func TestASmallerPictureIsOfTheBestFittingKind(t *testing.T) {
 	}
 }
 
-// noisy makes a file larger, so that a smaller picture pays.
+// noisy makes a file larger, so that a smaller picture saves bytes.
 func noisy(body []byte) []byte {
 	if bytes.HasPrefix(body, []byte("RIFF")) {
 		return riff(string(body[12:]), riffChunk("junk", strings.Repeat("x", 20000)))
@@ -119,7 +119,7 @@ func TestScalingIsTheMeanOfTheAreaThatAPixelCovers(t *testing.T) {
 	}
 }
 
-// mean is the red of an area, by the share that each pixel has in it: the oracle.
+// mean is the mean red of an area, weighted by each pixel's share of it: the oracle.
 func mean(m *image.RGBA, size image.Point, info picture.Info, x, y int) float64 {
 	across, down := float64(size.X)/float64(info.Width), float64(size.Y)/float64(info.Height)
 	sum, all := 0.0, 0.0

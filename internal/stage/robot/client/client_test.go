@@ -394,7 +394,7 @@ func TestARequestIsSentOnceAlsoWhereAConnectionIsLost(t *testing.T) {
 	}
 }
 
-func TestTheKindOfAFailureIsTold(t *testing.T) {
+func TestTheKindOfAFailureIsReported(t *testing.T) {
 	for _, c := range []struct {
 		dial error
 		kind error
@@ -412,9 +412,9 @@ func TestTheKindOfAFailureIsTold(t *testing.T) {
 	}
 }
 
-func TestACertificateThatNobodyVouchesForIsRefused(t *testing.T) {
+func TestAnUntrustedCertificateIsRefused(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.NotFoundHandler())
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // it complains of us
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // it logs our refusal
 	s.StartTLS()
 	defer s.Close()
 	c, err := client.New(client.Config{Guard: &guard.Guard{}, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {

@@ -28,7 +28,7 @@ var spellings = []string{
 	"[::ffff:7f00:1]", "[0:0:0:0:0:ffff:127.0.0.1]", "x@127.0.0.1", "site.example@127.0.0.1", "a@b@127.0.0.1", "intranet",
 }
 
-func TestNoSpellingReachesThisMachine(t *testing.T) {
+func TestNoSpellingOfALoopbackAddressIsFetched(t *testing.T) {
 	port, reached := loopback(t)
 	c, err := client.New(client.Config{Guard: &guard.Guard{Ports: []int{port}}})
 	if err != nil {

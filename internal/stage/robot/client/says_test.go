@@ -79,7 +79,7 @@ func TestBotWallsAreRecognised(t *testing.T) {
 	}
 }
 
-func TestTextUnderACodingThatIsNoneIsTaken(t *testing.T) {
+func TestTextWithAnInvalidContentEncodingIsAccepted(t *testing.T) {
 	for _, text := range []string{"<rss/>", "\ufeff <?xml version='1.0'?><rss/>", `{"version":"https://jsonfeed.org/version/1.1"}`} {
 		a, err := get(t, saying(t, answer("utf-8", []byte(text))), client.Request{})
 		if err != nil || string(a.Body) != text {
@@ -183,7 +183,7 @@ func TestACatalogueThatUnpacksToAThousandTimesItsSizeIsRefused(t *testing.T) {
 	}
 	text := bytes.Repeat([]byte("<offer id=\"1\"><name>A phone, black, 64 GB</name></offer>\n"), 320_000)
 	for i := range 180_000 {
-		text[i*100] = byte(i) // as texts are that are not the same again and again
+		text[i*100] = byte(i) // less repetitive, like real text
 	}
 	if _, err := get(t, saying(t, answer("gzip", pack(t, text, "gzip"))), client.Request{Max: 1 << 30, Keep: keep}); err != nil {
 		t.Error(err)

@@ -128,7 +128,7 @@ func (f *Fetcher) hop(ctx context.Context, out *Fetched, address string, jar htt
 	if err := h.allows(out, address, f.UserAgent); err != nil {
 		return nil, err
 	}
-	if err := f.turn(ctx, out, h); err != nil {
+	if err := f.wait(ctx, out, h); err != nil {
 		return nil, err
 	}
 	a, err := f.Client.Get(ctx, client.Request{URL: address, Accept: "*/*", Max: int64(max(f.MaxFeed, f.MaxPicture)), Jar: jar})

@@ -17,7 +17,7 @@ import (
 	"github.com/courant-platform/courant/internal/stage/robot/explain"
 )
 
-// site is a small web server that notes what it is asked for.
+// site is a small web server that records the requested paths.
 type site struct {
 	*httptest.Server
 	// mu guards asked.
@@ -61,7 +61,7 @@ func openFetcher(t *testing.T, change func(*explain.Fetcher)) *explain.Fetcher {
 	return f
 }
 
-// check fetches and compares the error with its beginning, and what was said with parts of it.
+// check fetches an address; it expects an error with the prefix failed, and steps that contain says.
 func check(t *testing.T, f *explain.Fetcher, address, failed string, says ...string) *explain.Fetched {
 	t.Helper()
 	got := f.Fetch(t.Context(), address)
@@ -80,7 +80,7 @@ func check(t *testing.T, f *explain.Fetcher, address, failed string, says ...str
 	return got
 }
 
-// varied answers each path in a way of its own.
+// varied answers each path in a different way.
 func varied(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/robots.txt":
@@ -119,7 +119,7 @@ func varied(w http.ResponseWriter, r *http.Request) {
 
 func TestFetchTellsWhatTheRobotWouldDo(t *testing.T) {
 	s := openSite(t, varied)
-	open := func() *explain.Fetcher { // each with hosts that have done nothing yet
+	open := func() *explain.Fetcher { // each with no state of hosts
 		return openFetcher(t, func(f *explain.Fetcher) { f.MaxFeed = 2 << 10 })
 	}
 	f := open()
@@ -191,7 +191,7 @@ func TestFetchKeepsThePaceThatIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestFetchLeavesAHostAloneThatWantsIt(t *testing.T) {
+func TestFetchBacksOffFromAHostThatAsksForIt(t *testing.T) {
 	s := openSite(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/feed" {
 			w.Header().Set("Retry-After", "3600")
@@ -206,7 +206,7 @@ func TestFetchLeavesAHostAloneThatWantsIt(t *testing.T) {
 	}
 }
 
-func TestFetchAsksNoHostThatARunningRobotLeavesAlone(t *testing.T) {
+func TestFetchAsksNoHostFromWhichARunningRobotBacksOff(t *testing.T) {
 	soon := time.Now().Add(time.Hour)
 	for says, state := range map[string]explain.State{
 		"the server answered 503; use --now": {Host: explain.Rest{Until: soon, Why: "the server answered 503"}},

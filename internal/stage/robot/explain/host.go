@@ -121,8 +121,8 @@ func (h *host) tooLong(format string) error {
 	return notNowError(fmt.Sprintf(format+"; use --now to fetch anyway", h.origin, h.next.UTC().Format("2006-01-02 15:04:05"), h.why))
 }
 
-// turn waits for the time of the host's next request; with Now, at most for the gap.
-func (f *Fetcher) turn(ctx context.Context, out *Fetched, h *host) error {
+// wait waits for the time of the host's next request; with Now, at most for the gap.
+func (f *Fetcher) wait(ctx context.Context, out *Fetched, h *host) error {
 	next := h.next
 	if !f.Now {
 		if err := h.tooLong("no request to %s before %s: %s"); err != nil {
@@ -174,7 +174,7 @@ func (f *Fetcher) robotsOf(ctx context.Context, out *Fetched, h *host) (a *clien
 	at = h.origin + "/robots.txt"
 	been := map[string]bool{}
 	for n := 0; ; n++ {
-		if err := f.turn(ctx, out, f.place(at)); err != nil {
+		if err := f.wait(ctx, out, f.place(at)); err != nil {
 			return nil, at, err
 		}
 		a, err = f.Client.Get(ctx, client.Request{URL: at, Max: 4 * rules.MaxSize, Accept: "text/plain, */*;q=0.1"})
