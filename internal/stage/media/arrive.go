@@ -63,7 +63,8 @@ func (m *Media) askAgain(ctx context.Context, a arrival) error {
 	})
 }
 
-// settle writes the picture's state, deletes the fetch, and counts the picture for the waiting documents.
+// settle writes the picture's state, deletes the fetch, and counts the picture for the
+// waiting documents.
 func (m *Media) settle(tx *store.Tx, a arrival, s stored) error {
 	state, note := pictureStored, a.url
 	if a.problem != "" {

@@ -9,10 +9,10 @@ import (
 	"github.com/courant-platform/courant/internal/table"
 )
 
-// numbers numbers the changes of one transaction for the change feed. A follower
+// numbers assigns change-feed numbers to the changes of one transaction. A follower
 // that has read up to a number never misses a lower one. If transactions are serial, a
-// change gets its number at once. Otherwise they may commit in another order, so one
-// process numbers what has committed.
+// change gets its number at once. Otherwise they may commit in another order than they
+// run, so one process numbers what has committed.
 type numbers struct {
 	tx     *store.Tx
 	serial bool
@@ -71,8 +71,8 @@ const (
 // kept handles changes that are numbered later.
 func (p *Pages) kept(ctx context.Context, _ flow.Kept) error { return p.number(ctx) }
 
-// number numbers what had committed when it was called. The next sweep numbers pages
-// that are locked for longer than it tries.
+// number assigns numbers to what had committed when it was called. Pages that stay
+// locked for longer than it tries are left to the next sweep.
 func (p *Pages) number(ctx context.Context) error {
 	if p.Store.Serial() {
 		return nil
@@ -98,7 +98,7 @@ func (p *Pages) number(ctx context.Context) error {
 	return nil
 }
 
-// numberSome numbers n changes and returns how many are left (0 or 1 for more). It locks
+// numberSome numbers n changes and returns whether more are left (1) or not (0). It locks
 // the counter until it commits, so that numbers commit in order. It skips locked pages:
 // waiting for them could deadlock with a transaction that locks pages in another order.
 func numberSome(tx *store.Tx) (n, left int, err error) {

@@ -190,7 +190,8 @@ func (p *Parse) read(ctx context.Context, d download) error {
 	return nil
 }
 
-// lost drops a download whose body is gone. The old validators stay, so the next poll fetches it again.
+// lost drops a download whose body is gone. The old validators stay, so that the next
+// poll fetches it again.
 func (p *Parse) lost(ctx context.Context, d download) error {
 	p.Log.Warn("download missing from the blob store; fetching it again", "url", d.url)
 	return p.Store.Write(ctx, func(tx *store.Tx) error {

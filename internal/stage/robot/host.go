@@ -19,7 +19,7 @@ type host struct {
 	tasks  taskHeap
 	hands  []taskID // tasks in hand: popped and not yet given back
 	wanted int      // tasks in memory other than polls
-	worst  int32    // the largest priority of these, that is the least urgent one, since there were none
+	worst  int32    // the largest priority (least urgent) of these since wanted was 0
 	more   bool     // the store may have more tasks
 	hungry bool     // in the queue's list of hosts whose tasks are to be read
 	turn   bool     // next is a slot that its groups gave it

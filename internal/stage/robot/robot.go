@@ -242,7 +242,7 @@ func (r *Robot) leave(h *host, t task, next time.Time, done bool) {
 	} else {
 		r.queue.back(h, t, next)
 	}
-	r.freed()
+	r.unlockAndNotify()
 }
 
 // Queued is the size of the queue in memory: hosts, and tasks that wait for them.
@@ -259,8 +259,8 @@ func (r *Robot) Queued() (q Queued) {
 	return q
 }
 
-// freed unlocks r.mu, which its caller locked to give back a task, and wakes its waiters.
-func (r *Robot) freed() {
+// unlockAndNotify unlocks r.mu, which its caller locked to give back a task, and wakes its waiters.
+func (r *Robot) unlockAndNotify() {
 	hungry := len(r.queue.hungry) > 0
 	r.mu.Unlock()
 	notify(r.wake)

@@ -120,7 +120,7 @@ func (r *Robot) follow(h *host, t, on task, next time.Time) {
 	r.mu.Lock()
 	r.queue.done(h, t, next)
 	r.goTo(on)
-	r.freed()
+	r.unlockAndNotify()
 }
 
 // learnt puts the task back after learn, and queues an errand if there is one.
@@ -131,7 +131,7 @@ func (r *Robot) learnt(h *host, t task, errand *task, next time.Time) {
 	if errand != nil {
 		r.goTo(*errand)
 	}
-	r.freed()
+	r.unlockAndNotify()
 }
 
 // goTo queues a task at the end of its redirect chain. An errand may also go to a host
@@ -211,7 +211,8 @@ func (r *Robot) movedTo(tx *store.Tx, p *polled, at string) error {
 	return seenAt(tx, p, at)
 }
 
-// movedFrom is the end of the chain if it began at home and has only permanent redirects, else "".
+// movedFrom is the end of the chain if it began at home and has only permanent
+// redirects, else "".
 func (w *trail) movedFrom(home string) string {
 	if w == nil || w.lasting != w.url || len(w.been) == 0 || w.been[0] != home {
 		return ""

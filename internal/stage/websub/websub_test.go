@@ -78,7 +78,7 @@ func TestWhatNobodyAskedForIsNotFound(t *testing.T) {
 			t.Errorf("after all that: %+v", s)
 		}
 		if code := w.ping("/websub/unknown", "x", ""); code != http.StatusGone {
-			t.Errorf("a ping for nobody was answered %d", code)
+			t.Errorf("a ping for no subscription was answered %d", code)
 		}
 	})
 }
@@ -139,7 +139,7 @@ func TestARenewalComesBeforeTheLeaseEnds(t *testing.T) {
 		}
 		w.wait(2 * time.Hour)
 		if pinged("five", first) || !pinged("six", second) {
-			t.Error("later the old secret is good no more")
+			t.Error("later the old secret is not valid any more")
 		}
 	})
 }
@@ -392,7 +392,7 @@ func (w *world) until(what string, ok func() bool) {
 	for !ok() {
 		select {
 		case <-deadline:
-			w.t.Fatalf("in vain: %s", what)
+			w.t.Fatalf("timeout waiting until %s", what)
 		case <-time.After(5 * time.Millisecond):
 		}
 	}

@@ -60,7 +60,8 @@ func gifBlocks(file []byte) iter.Seq[block] {
 	}
 }
 
-// cut sets the fields of the block at the start of rest and returns its end, 0 if it is truncated.
+// cut sets the fields of the block at the start of rest and returns its end, 0 if it is
+// truncated.
 func (b *block) cut(rest []byte) int {
 	switch {
 	case b.kind == gifTrailer:

@@ -129,7 +129,8 @@ func fromYCbCrA(m *image.NYCbCrA) pixels {
 	return pixels{planes: []plane{out}}
 }
 
-// shrink scales to a size, then applies the orientation; chroma planes get half of the size in each direction.
+// shrink scales to a size, then applies the orientation; chroma planes get half of the
+// size in each direction.
 func (p pixels) shrink(width, height, turn int) pixels {
 	out := pixels{palette: p.palette}
 	for i, plane := range p.planes {

@@ -24,8 +24,8 @@ type span struct {
 	weights []uint32
 }
 
-// spans divides a line of from samples into to spans; a sample on a border is
-// shared by weight.
+// spans divides a line of samples into fewer spans; a sample on a border is shared by
+// weight.
 func spans(from, to int) []span {
 	out := make([]span, to)
 	ratio := float64(from) / float64(to)

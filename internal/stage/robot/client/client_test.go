@@ -122,9 +122,9 @@ func TestWhatCannotBeUnpackedIsRefused(t *testing.T) {
 	window512MiB := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 19 << 3, 5<<3 | 1, 0, 0, 'h', 'e', 'l', 'l', 'o'}
 	for what, raw := range map[string]string{
 		"an unknown coding":            answer("compress", hello),
-		"gzip that is none":            answer("gzip", hello),
-		"brotli that is none":          answer("br", []byte{0xff, 0xff, 0xff, 0xff}),
-		"zstd that is none":            answer("zstd", hello),
+		"invalid gzip":                 answer("gzip", hello),
+		"invalid brotli":               answer("br", []byte{0xff, 0xff, 0xff, 0xff}),
+		"invalid zstd":                 answer("zstd", hello),
 		"gzip that was cut off":        answer("gzip", pack(t, bytes.Repeat(hello, 100), "gzip")[:30]),
 		"three layers":                 answer("gzip, gzip, gzip", pack(t, hello, "gzip", "gzip", "gzip")),
 		"zstd with a window of 512 MB": answer("zstd", window512MiB),
