@@ -86,10 +86,12 @@ func (p *Parse) fetched(ctx context.Context, poll flow.Poll) error {
 		return nil
 	}
 	for {
-		err := p.pending(ctx, poll.Source)
-		if err != nil || !p.leave(poll.Source) {
-			p.leave(poll.Source)
+		if err := p.pending(ctx, poll.Source); err != nil {
+			p.free(poll.Source)
 			return err
+		}
+		if !p.leave(poll.Source) {
+			return nil
 		}
 	}
 }
@@ -117,6 +119,14 @@ func (p *Parse) leave(source int64) (again bool) {
 		delete(p.busy, source)
 	}
 	return again
+}
+
+// free lets the source be parsed again after an error, whoever asked for it meanwhile:
+// the retry and the sweep do.
+func (p *Parse) free(source int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.busy, source)
 }
 
 func (p *Parse) pending(ctx context.Context, source int64) error {

@@ -102,7 +102,7 @@ func TestBugCasesOfOtherReaders(t *testing.T) {
 				t.Error("it is not gone")
 			}
 		},
-		"N08": problem("302"), "N10": problem("redirect loop"), "N15": problem("without an answer"), "N20": problem("bot wall"),
+		"N08": problem("302"), "N10": problem("redirect loop"), "N15": problem("without a response"), "N20": problem("bot wall"),
 		"N17": downloaded, "N18": downloaded,
 	} {
 		t.Run(name, func(t *testing.T) {
