@@ -53,7 +53,7 @@ type Entry struct {
 	Change  json.RawMessage `json:"change"` // {"before":…,"after":…}
 }
 
-// Audit reads the newest changes, newest first.
+// Audit reads the newest changes, newest first; those of one millisecond in any order.
 func Audit(r store.Reader, limit int) ([]Entry, error) {
 	all := []Entry{}
 	err := r.Rows(func(rows store.Rows) error {
