@@ -18,7 +18,7 @@ def main():
     p.add_argument("--out", default="docs")
     args = p.parse_args()
     rows = json.loads((pathlib.Path(args.work) / (args.name + "-zones.json")).read_text())
-    for what, label, file in (("cpu", "load: part of the zone's CPU", "load"), ("share", "share of candidates ranked", "share")):
+    for what, label, file in (("cpu", "load: fraction of the zone's CPU", "load"), ("share", "share of candidates ranked", "share")):
         figure, axes = plt.subplots(figsize=(8, 3))
         for zone, colour in COLOURS.items():
             points = [(r["t"], r.get(f"{what}-{zone}")) for r in rows]

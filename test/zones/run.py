@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Loses zones of a search for real, and measures what readers see of it.
+"""Kills zones of a running search, and measures what readers notice.
 
-Three zones stand in three cgroups, each one process with the roles shard and search;
-a fourth cgroup holds HAProxy and the load. README.md says what it needs.
+Three zones run in three cgroups, each one process with the roles index and search; a
+fourth cgroup holds HAProxy and the load generator. README.md lists the requirements.
 """
 
 import argparse, glob, json, os, pathlib, pwd, shutil, signal, subprocess, sys, threading, time, urllib.request
 
-PERIOD_US = 10_000  # of the cgroups' quota; the usual 100 ms stops a process for 60 of them
+PERIOD_US = 10_000  # of the cgroups' quota; with the usual 100 ms a process would be stopped for 60 ms at a time
 PORT = {"pg": 25432, "nats": 24222, "hub": 28080, "lb": 28090}
 ZONES = ["a", "b", "c"]
 
@@ -23,8 +23,9 @@ kind = "nats"
 [media]
 pictures = false
 [search]
-law = "{law}"
 synonyms = "{synonyms}"
+[index]
+policy = "{policy}"
 model = "{model}"
 {listen}
 """
@@ -61,14 +62,14 @@ def zone_port(i, what):
 
 
 class Group:
-    """A cgroup of version 1 with a quota of CPU."""
+    """A cgroup (version 1) with a CPU quota."""
 
     def __init__(self, name):
         self.name = "courant-" + name
         self.paths = [pathlib.Path("/sys/fs/cgroup", c, self.name) for c in ("cpu", "cpuacct")]
         for p in self.paths:
             p.mkdir(exist_ok=True)
-        (self.paths[0] / "cpu.shares").write_text("65536")  # before what else runs on the machine
+        (self.paths[0] / "cpu.shares").write_text("65536")  # priority over everything else on the machine
 
     def limit(self, cores):
         (self.paths[0] / "cpu.cfs_period_us").write_text(str(PERIOD_US))
@@ -124,11 +125,11 @@ class Stand:
             if subprocess.run([f"{bin}/pg_isready", "-p", str(PORT["pg"]), "-h", "127.0.0.1"], stdout=subprocess.DEVNULL).returncode == 0:
                 return
             time.sleep(0.1)
-        sys.exit("PostgreSQL does not start")
+        sys.exit(f"PostgreSQL did not start: see {self.work / 'postgres.log'}")
 
     def config(self, name, **values):
         path = self.work / (name + ".toml")
-        path.write_text(CONFIG.format(pg=PORT["pg"], synonyms=self.args.synonyms, law=self.args.law, model=self.args.model, **values))
+        path.write_text(CONFIG.format(pg=PORT["pg"], synonyms=self.args.synonyms, policy=self.args.policy, model=self.args.model, **values))
         return path
 
     def hub(self):
@@ -146,14 +147,14 @@ class Stand:
         i = ZONES.index(z)
         c = self.config("zone-" + z, http=zone_port(i, "http"), bus=f'url = "nats://127.0.0.1:{PORT["nats"]}"\ntoken = "zones"',
                         listen=f'listen = "127.0.0.1:{zone_port(i, "shards")}"')
-        return self.start("zone-" + z, [self.args.courant, "run", "shard", "search", "--zone", z, "--config", c, "--data", self.work / ("zone-" + z)],
+        return self.start("zone-" + z, [self.args.courant, "run", "index", "search", "--zone", z, "--config", c, "--data", self.work / ("zone-" + z)],
                           within=self.groups[z])
 
     def zones(self):
-        """Starts all zones, twice the first time: a stop writes the snapshots."""
+        """Starts all zones. The first time it restarts them, because a stop writes the snapshots."""
         for z in ZONES:
             self.groups[z].limit(None)
-        first = not (self.work / "zone-a" / "search").exists()
+        first = not (self.work / "zone-a" / "index").exists()
         for again in range(2 if first else 1):
             for z in ZONES:
                 self.zone(z)
@@ -173,10 +174,10 @@ class Stand:
                 if zone["name"] == z and any(r["state"] == "ready" for r in zone["replicas"]):
                     return
             time.sleep(0.5)
-        sys.exit(f"zone {z} does not get ready")
+        sys.exit(f"zone {z} is not ready after 15 minutes: see {self.work / ('zone-' + z)}.log")
 
     def seen(self, z):
-        """What the front of a zone says of all zones; None while it does not answer."""
+        """The zones as the process of one zone reports them; None while it does not answer."""
         try:
             session = json.loads((self.work / ("zone-" + z) / "run.json").read_text())
             r = urllib.request.Request(session["address"] + "/api/v1/zones", headers={"Authorization": "Bearer " + session["token"]})
@@ -198,7 +199,7 @@ class Stand:
         return subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, preexec_fn=self.groups["load"].enter)
 
     def watch(self, stop, rows):
-        """Once a second: which part of its CPU each zone used, and the share of its law."""
+        """Records once a second the fraction of its CPU that each zone used, and the share of its policy."""
         began, before = time.time(), {z: g.used() for z, g in self.groups.items()}
         last = began
         while not stop.wait(1):
@@ -215,7 +216,7 @@ class Stand:
             before, last = used, now
 
     def play(self, rate, seconds, name, events=()):
-        """Loads for some seconds; events are (second, what to do)."""
+        """Sends load for some seconds; events are pairs of a second and a function."""
         stop, rows = threading.Event(), []
         watcher = threading.Thread(target=self.watch, args=(stop, rows), daemon=True)
         watcher.start()
@@ -231,7 +232,7 @@ class Stand:
         return result, rows
 
     def kill(self, z):
-        print(f"kill -9 of zone {z}", flush=True)
+        print(f"killing zone {z} (SIGKILL)", flush=True)
         p = self.running.pop("zone-" + z)
         p.kill()
         p.wait()
@@ -252,12 +253,12 @@ def mean(rows, name, low, high):
 
 
 def normal_rate(stand, want):
-    """The rate at which the zones are busy by the part that is wanted."""
+    """The rate of queries at which the zones use the wanted fraction of their CPU."""
     rate = 100.0
     for _ in range(4):
         _, rows = stand.play(rate, 20, "calibrate")
         used = sum(mean(rows, "cpu-" + z, 7, 20) for z in ZONES) / len(ZONES)
-        print(f"{rate:.0f} queries a second use {used:.0%} of the zones", flush=True)
+        print(f"{rate:.0f} queries/s use {used:.0%} of the zones' CPU", flush=True)
         if abs(used - want) < 0.02:
             break
         rate *= want / used
@@ -268,17 +269,17 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--courant", default="bin/courant")
     p.add_argument("--mkshop", required=True)
-    p.add_argument("--catalogs", required=True, help="pattern of catalogue files")
+    p.add_argument("--catalogs", required=True, help="glob pattern of catalogue files")
     p.add_argument("--queries", required=True)
     p.add_argument("--synonyms", default="")
-    p.add_argument("--model", default="", help="of the ranking; the built-in one unless set")
+    p.add_argument("--model", default="", help="ranking model; the built-in one if empty")
     p.add_argument("--pg-bin", default=(sorted(glob.glob("/usr/lib/postgresql/*/bin")) or [""])[-1])
     p.add_argument("--work", default="/tmp/courant-zones")
-    p.add_argument("--law", default="feed-forward")
-    p.add_argument("--cores", type=float, default=0.4, help="of a zone")
+    p.add_argument("--policy", default="feed-forward", help="index.policy of the zones")
+    p.add_argument("--cores", type=float, default=0.4, help="CPU quota of a zone")
     p.add_argument("--load-cores", type=float, default=0.4)
-    p.add_argument("--busy", type=float, default=0.82, help="part of the zones' CPU in normal times")
-    p.add_argument("--rate", type=float, help="queries a second, instead of looking for those")
+    p.add_argument("--busy", type=float, default=0.82, help="fraction of the zones' CPU used in normal times")
+    p.add_argument("--rate", type=float, help="queries per second, instead of searching for the rate")
     p.add_argument("--lost", type=int, default=1)
     p.add_argument("--calm", type=int, default=60)
     p.add_argument("--outage", type=int, default=180)
@@ -303,7 +304,7 @@ def main():
 def report(args, rate, result, rows):
     phases = [("calm", 10, args.calm), ("first 10 s", args.calm, args.calm + 10), ("outage", args.calm + 10, args.calm + args.outage),
               ("back", args.calm + args.outage, args.calm + args.outage + args.after)]
-    print(f"law {args.law}, {rate:.0f} queries a second, {args.lost} of {len(ZONES)} zones lost")
+    print(f"policy {args.policy}, {rate:.0f} queries/s, {args.lost} of {len(ZONES)} zones lost")
     print(f"{'':12}{'sent':>8}{'errors':>8}{'empty':>8}{'p50':>8}{'p99':>8}{'ranked':>8}{'cpu':>8}")
     for name, low, high in phases:
         seconds = [s for s in result["series"] if low <= s["t"] < high]

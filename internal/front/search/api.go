@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"net/http"
@@ -41,8 +42,8 @@ func (s *Search) request(v url.Values) (r request, err error) {
 	r.Query = shard.Query{Category: v.Get("category"), Source: v.Get("source"), Language: v.Get("language"), Share: 1, Person: shard.Nobody()}
 	r.Category = s.categories.ID(r.Source, r.Category)
 	r.Text = v.Get("text")
-	if len(r.Text) > longQuery {
-		return r, courant.Errorf(courant.Invalid, "text: longer than %d bytes", longQuery)
+	if err := checkText(r.Text); err != nil {
+		return r, err
 	}
 	if r.Words = s.wordsOf(r.Text); len(r.Words) > mostWords {
 		r.Words = r.Words[:mostWords]
@@ -63,7 +64,7 @@ func (s *Search) request(v url.Values) (r request, err error) {
 	r.Region = p.number("region", 0, 0, shard.MostRegions-1)
 	r.K, r.Page = p.number("k", usualTop, 1, mostTop), p.number("page", 1, 1, deepest)
 	if r.Top = r.K * r.Page; r.Top > deepest {
-		p.fail("page", "is beyond the %d best, which are all that there is", deepest)
+		p.fail("page", "within the best %d hits", deepest)
 	}
 	p.person(&r.Person)
 	r.Share = p.share("share")
@@ -71,7 +72,15 @@ func (s *Search) request(v url.Values) (r request, err error) {
 	return r, p.err
 }
 
-// asked are the parameters of a request. As elsewhere, q may stand for text.
+// checkText refuses a text that is too long.
+func checkText(text string) error {
+	if len(text) > longQuery {
+		return courant.Errorf(courant.Invalid, "text must be at most %d bytes, not %d", longQuery, len(text))
+	}
+	return nil
+}
+
+// asked are the parameters of a request. q is an alias of text, as elsewhere in the API.
 func asked(r *http.Request) (url.Values, error) {
 	v, err := web.Query(r)
 	if err == nil && v.Get("text") == "" && v.Get("q") != "" {
@@ -81,24 +90,25 @@ func asked(r *http.Request) (url.Values, error) {
 	return v, err
 }
 
-// parameters reads values and keeps the first mistake.
+// parameters reads values and keeps the first error.
 type parameters struct {
 	v   url.Values
 	err error
 }
 
+// fail says what a parameter must be, unless an earlier one was wrong already.
 func (p *parameters) fail(name, format string, args ...any) {
 	if p.err == nil {
-		p.err = courant.Errorf(courant.Invalid, "%s: %q "+format, append([]any{name, p.v.Get(name)}, args...)...)
+		p.err = courant.Errorf(courant.Invalid, "%s must be %s, not %q", name, fmt.Sprintf(format, args...), p.v.Get(name))
 	}
 }
 
-// one is what stands for one of some words.
+// one is the number that words gives the value.
 func (p *parameters) one(name string, words map[string]int) int {
 	n, ok := words[p.v.Get(name)]
 	if !ok {
 		all := slices.DeleteFunc(slices.Sorted(maps.Keys(words)), func(w string) bool { return w == "" })
-		p.fail(name, "is none of %s", strings.Join(all, ", "))
+		p.fail(name, "one of %s", strings.Join(all, ", "))
 	}
 	return n
 }
@@ -114,7 +124,7 @@ func (p *parameters) number(name string, usual, least, most int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least || n > most {
-		p.fail(name, "is no number from %d to %d", least, most)
+		p.fail(name, "a number from %d to %d", least, most)
 		return usual
 	}
 	return n
@@ -128,13 +138,13 @@ func (p *parameters) price(name string) int64 {
 	}
 	f, err := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64)
 	if err != nil || !(f >= 0 && f <= 1e13) { // nor NaN
-		p.fail(name, "is no price")
+		p.fail(name, "a price, such as 19.90")
 		return 0
 	}
 	return int64(math.Round(f * 100))
 }
 
-// share is the part of what matches that is to be ranked at most.
+// share is a fraction above 0, 1 for none.
 func (p *parameters) share(name string) float64 {
 	text := p.v.Get(name)
 	if text == "" {
@@ -142,7 +152,7 @@ func (p *parameters) share(name string) float64 {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(f > 0 && f <= 1) {
-		p.fail(name, "is no part, such as 0.5")
+		p.fail(name, "above 0 and at most 1")
 		return 1
 	}
 	return f
@@ -157,7 +167,7 @@ func (p *parameters) filters() (all []shard.Filter) {
 			}
 			name, values, ok := strings.Cut(part, ":")
 			if !ok {
-				p.fail("param", "has no colon between name and values, as in Color:red|blue")
+				p.fail("param", "a name, a colon and values, as in Color:red|blue")
 				return nil
 			}
 			f := shard.Filter{Name: name}
@@ -203,7 +213,7 @@ func (p *parameters) person(who *shard.Person) {
 		}
 		f, err := strconv.ParseFloat(strings.TrimSpace(value), 32)
 		if err != nil || !(math.Abs(f) <= mostProfile) { // nor NaN
-			p.fail("profile", "has a value that is no number")
+			p.fail("profile", "names with numbers, as in segment:3;budget:0.4")
 			return
 		}
 		switch strings.TrimSpace(name) {
@@ -216,7 +226,7 @@ func (p *parameters) person(who *shard.Person) {
 		case "haste":
 			who.Haste = float32(f)
 		default:
-			p.fail("profile", "has a name that is none of segment, budget, thrift, haste")
+			p.fail("profile", "numbers for segment, budget, thrift and haste only")
 		}
 	}
 }

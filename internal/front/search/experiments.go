@@ -48,13 +48,13 @@ func parseExperiments(lines, signals []string) (all []experiment, err error) {
 			part, err := strconv.ParseFloat(value, 64)
 			switch {
 			case err != nil || !(part > 0 && part <= 1):
-				return nil, courant.Errorf(courant.Invalid, "search.experiments: %q: %s is not a fraction, such as 0.05", line, f)
+				return nil, courant.Errorf(courant.Invalid, "search.experiments: %q: %s must be above 0 and at most 1", line, f)
 			case name == "users" && part <= 0.5:
 				e.users = part
 			case name == "share":
 				e.share = part
 			default:
-				return nil, courant.Errorf(courant.Invalid, "search.experiments: %q: %s is not known: write users= (up to 0.5), share= or reranker=", line, f)
+				return nil, courant.Errorf(courant.Invalid, "search.experiments: %q: %s must be users= (up to 0.5), share= or reranker=", line, f)
 			}
 		}
 		if e.name == "" || e.users == 0 || slices.ContainsFunc(all, func(o experiment) bool { return o.name == e.name }) {

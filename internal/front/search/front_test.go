@@ -181,7 +181,7 @@ func TestWhileTheIndexIsBuiltAnswersSaySo(t *testing.T) {
 		}
 		page := httptest.NewRecorder()
 		s.page(page, httptest.NewRequest("GET", "/search?"+query, nil))
-		if text := page.Body.String(); !strings.Contains(text, "2 found so far, for the index is being built") || !strings.Contains(text, `name="text" value="kettle"`) ||
+		if text := page.Body.String(); !strings.Contains(text, "2 found so far; the index is still being built") || !strings.Contains(text, `name="text" value="kettle"`) ||
 			strings.Contains(text, `name="q"`) {
 			t.Errorf("%s: the page is %s", query, text)
 		}

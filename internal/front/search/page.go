@@ -100,7 +100,7 @@ func (s *Search) page(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-cache")
 	w.WriteHeader(status)
 	if err := pageTemplate.Execute(w, v); err != nil {
-		s.Log.Debug("the reader has gone", "error", err)
+		s.Log.Debug("search page not sent", "error", err)
 	}
 }
 
@@ -124,10 +124,10 @@ func (s *Search) fill(r *http.Request, v *pageView, given url.Values) error {
 	}
 	v.Total, v.Relaxed, v.Building = found.Total, found.Relaxed, found.Building
 	if found.Share < 1 {
-		v.Partial = fmt.Sprintf("%.0f %% of them ranked", 100*found.Share)
+		v.Partial = fmt.Sprintf("ranked %.0f %% of them", 100*found.Share)
 	}
 	if found.Age > 0 {
-		v.Partial = fmt.Sprintf("as found %d s ago", int(math.Ceil(found.Age.Seconds())))
+		v.Partial = fmt.Sprintf("results from %d s ago", int(math.Ceil(found.Age.Seconds())))
 	}
 	v.Took = fmt.Sprintf("%.1f ms", float64(found.Took.Microseconds())/1000)
 	l := links{given: given}
@@ -177,7 +177,7 @@ func (v *pageView) links(l links, q *request, r *Result) {
 	}
 	slices.SortFunc(v.Kept, func(a, b pair) int { return cmp.Compare(a.Name, b.Name) })
 	v.Plain = "/search?" + url.Values{"text": {v.Text}}.Encode()
-	for _, o := range []pair{{"best", ""}, {"cheapest", "price"}, {"dearest", "-price"}, {"newest", "date"}} {
+	for _, o := range []pair{{"best", ""}, {"cheapest", "price"}, {"most expensive", "-price"}, {"newest", "date"}} {
 		v.Orders = append(v.Orders, choice{Name: o.Name, Href: l.with("sort", o.Value), Current: l.given.Get("sort") == o.Value})
 	}
 	v.facets(l, r)

@@ -26,11 +26,11 @@ import (
 
 // Config is the front's section.
 type Config struct {
-	Synonyms    string           `toml:"synonyms" comment:"file of synonyms: one group a line, separated by commas; a line that begins with stop: lists stop words"`
-	Experiments []string         `toml:"experiments" comment:"such as 'cut users=0.02 share=0.7': that fraction of the users gets a share or, with reranker=FILE, another reranker; as many users are the control group"`
-	Flags       string           `toml:"flags" comment:"file of values that are read again every ten seconds; see docs/search.md"`
-	Deadline    setting.Duration `toml:"deadline" comment:"after this time a query fails"`
-	Reranker    string           `toml:"reranker" comment:"model, JSON of CatBoost, that ranks the best 384 hits of all shards once more"`
+	Synonyms    string           `toml:"synonyms" comment:"file of synonyms: one group per line, separated by commas; a line that begins with stop: lists stop words"`
+	Experiments []string         `toml:"experiments" comment:"A/B tests such as 'cut users=0.02 share=0.7': that fraction of users gets this share or, with reranker=FILE, another reranker; a control group of the same size is compared"`
+	Flags       string           `toml:"flags" comment:"file of flags, reread every ten seconds; see docs/search.md"`
+	Deadline    setting.Duration `toml:"deadline" comment:"time after which a query fails"`
+	Reranker    string           `toml:"reranker" comment:"file of a CatBoost model (JSON) that reranks the best 384 hits of all shards"`
 }
 
 // Defaults are the working values.
@@ -112,7 +112,7 @@ func (s *Search) Run(ctx context.Context) error {
 		case <-tick.C:
 		}
 		if err := s.count(ctx); err != nil && ctx.Err() == nil {
-			s.Log.Warn("queries of experiments are counted later", "error", err)
+			s.Log.Warn("experiment counts not written; retrying", "error", err)
 		}
 	}
 }

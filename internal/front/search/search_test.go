@@ -157,7 +157,7 @@ func TestOffersArePutChangedAndWithdrawn(t *testing.T) {
 		t.Errorf("got %+v", f)
 	}
 	if f = w.find("text=kettles", 0); f.TotalRelaxed != 2 || !f.Hits[0].Relaxed {
-		t.Errorf("other forms: %+v", f)
+		t.Errorf("stemming: %+v", f)
 	}
 	w.find("text=kettles&match=exact", 0)
 	w.find("region=22", 0)
@@ -172,14 +172,14 @@ func TestOffersArePutChangedAndWithdrawn(t *testing.T) {
 	w.find("text=kettle", 1)
 }
 
-func TestWhatIsAskedForWronglyIsSaid(t *testing.T) {
+func TestAWrongParameterIsNamed(t *testing.T) {
 	w := open(t, search.Defaults())
 	for query, want := range map[string]string{"sort=x": "sort", "price_min=x": "price_min", "region=-1": "region", "k=0": "k", "k=200&page=11": "page",
 		"param=x": "param", "match=y": "match", "profile=x:1": "profile", "share=0": "share", "available=maybe": "available",
 		"text=" + strings.Repeat("x", 2000): "text"} {
 		resp := w.get("/api/v1/search?" + query)
 		text, _ := io.ReadAll(resp.Body)
-		if resp.StatusCode != http.StatusBadRequest || !strings.Contains(string(text), `"detail":"`+want) {
+		if resp.StatusCode != http.StatusBadRequest || !strings.Contains(string(text), `"detail":"`+want+" must be ") {
 			t.Errorf("%s: %s %s", query, resp.Status, text)
 		}
 	}
@@ -223,7 +223,7 @@ func TestThePageShowsHitsWithMarksAndFacets(t *testing.T) {
 	if csp := resp.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") || strings.Contains(string(text), "<script") {
 		t.Errorf("policy %s", csp)
 	}
-	for query, want := range map[string]string{"": "2 pages and products", "text=nothing+of+it&vendor=x": "Search without filters", "price_min=x": "is no price", "price_max=NaN": "is no price", "profile=budget:NaN": "is no number", "text=flood&sort=price": `aria-current="true">cheapest`} {
+	for query, want := range map[string]string{"": "2 pages and products", "text=nothing+of+it&vendor=x": "Search without filters", "price_min=x": "price_min must be a price", "price_max=NaN": "price_max must be a price", "profile=budget:NaN": "profile must be names with numbers", "text=flood&sort=price": `aria-current="true">cheapest`} {
 		resp := w.get("/search?" + query)
 		text, _ := io.ReadAll(resp.Body)
 		if !strings.Contains(string(text), want) {
@@ -274,7 +274,7 @@ func TestASemicolonIsAPartOfAValue(t *testing.T) {
 	}
 }
 
-func TestOnASmallSiteWordsWithSlipsAreFoundToo(t *testing.T) {
+func TestOnASmallSiteWordsWithTyposAreFoundToo(t *testing.T) {
 	w := open(t, search.Defaults())
 	w.put(1, courant.Document{URL: "http://a.example/", Item: courant.Item{Title: "Lighthouse"}})
 	w.find("text=lighthouse", 1)
@@ -284,5 +284,5 @@ func TestOnASmallSiteWordsWithSlipsAreFoundToo(t *testing.T) {
 		}
 		<-time.After(10 * time.Millisecond)
 	}
-	t.Error("what is new is never sorted in")
+	t.Error("the new page is never sorted into the index")
 }

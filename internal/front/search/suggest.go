@@ -33,8 +33,8 @@ func (s *Search) suggest(w http.ResponseWriter, r *http.Request) {
 	given, err := asked(r)
 	p := parameters{v: given, err: err}
 	text, k := p.v.Get("text"), p.number("k", usualSuggestions, 1, mostSuggestions)
-	if len(text) > longQuery {
-		p.fail("text", "is longer than %d bytes", longQuery)
+	if p.err == nil {
+		p.err = checkText(text)
 	}
 	found := []Suggestion{}
 	if err = p.err; err == nil {

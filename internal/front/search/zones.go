@@ -19,8 +19,8 @@ type ZoneSwitch struct {
 	On *bool `json:"on"`
 }
 
-// errOneProcess is for who asks for zones where there are none.
-var errOneProcess = courant.Errorf(courant.Conflict, "this search is one process without zones; zones are those of processes that run with --zone and search.listen")
+// errOneProcess is the error of the zone endpoints where there are no zones.
+var errOneProcess = courant.Errorf(courant.Conflict, "this search runs in one process and has no zones; set index.listen and run several processes with --zone")
 
 func (s *Search) zones(w http.ResponseWriter, r *http.Request) {
 	if s.Fleet == nil {
@@ -42,7 +42,7 @@ func (s *Search) switchZone(w http.ResponseWriter, r *http.Request, who courant.
 	}
 	var to ZoneSwitch
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&to); err != nil || to.On == nil {
-		web.Fail(w, r, s.Log, courant.Errorf(courant.Invalid, `the body has to be {"on": true} or {"on": false}`))
+		web.Fail(w, r, s.Log, courant.Errorf(courant.Invalid, `the body must be {"on": true} or {"on": false}`))
 		return
 	}
 	if err := s.Desk.SwitchZone(r.Context(), who, s.Fleet, r.PathValue("name"), *to.On); err != nil {

@@ -56,12 +56,12 @@ func Read(r io.Reader) (*Map, error) {
 	}
 	for id, line := range lines {
 		if _, ok := m.nodes[id]; !ok {
-			return nil, courant.Errorf(courant.Invalid, "line %d: there is no category %q", line, id)
+			return nil, courant.Errorf(courant.Invalid, "line %d: category %q does not exist", line, id)
 		}
 	}
 	for id := range m.nodes {
 		if m.path(id) == nil {
-			return nil, courant.Errorf(courant.Invalid, "the category %q lies below itself", id)
+			return nil, courant.Errorf(courant.Invalid, "category %q is its own ancestor", id)
 		}
 	}
 	sum.Sum(m.digest[:0])
@@ -87,12 +87,12 @@ func Open(path string) (*Map, error) {
 
 func (m *Map) add(row []string, line int, lines map[string]int) error {
 	if len(row) != 4 || slices.Contains(row[:2], "") {
-		return courant.Errorf(courant.Invalid, "line %d: write category,ID,PARENT,NAME or source,SOURCE,ITS-ID,ID", line)
+		return courant.Errorf(courant.Invalid, "line %d must be category,ID,PARENT,NAME or source,SOURCE,ITS-ID,ID", line)
 	}
 	switch row[0] {
 	case "category":
 		if _, twice := m.nodes[row[1]]; twice {
-			return courant.Errorf(courant.Invalid, "line %d: the category %q is there already", line, row[1])
+			return courant.Errorf(courant.Invalid, "line %d: category %q is defined twice", line, row[1])
 		}
 		m.nodes[row[1]] = node{row[2], row[3]}
 		if row[2] != "" {
@@ -102,7 +102,7 @@ func (m *Map) add(row []string, line int, lines map[string]int) error {
 		m.places[[2]string{row[1], row[2]}] = row[3]
 		lines[row[3]] = line
 	default:
-		return courant.Errorf(courant.Invalid, "line %d: %q is neither category nor source", line, row[0])
+		return courant.Errorf(courant.Invalid, "line %d must start with category or source, not %q", line, row[0])
 	}
 	return nil
 }

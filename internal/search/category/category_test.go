@@ -53,16 +53,16 @@ func TestCategoriesOfSourcesHaveTheirPlaces(t *testing.T) {
 	}
 }
 
-func TestAMapThatIsNoneIsRefused(t *testing.T) {
+func TestAMapWithAnErrorIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"category,a\n":                     "line 1: write category",
-		"\n\nkategory,a,,A\n":              "line 3: \"kategory\" is neither",
-		"category,a,,A\ncategory,a,,B\n":   "line 2: the category \"a\" is there already",
-		"category,a,b,A\n":                 "line 1: there is no category \"b\"",
-		"source,one,17,phones\n":           "line 1: there is no category \"phones\"",
-		"category,a,b,A\ncategory,b,a,B\n": "lies below itself",
+		"category,a\n":                     "line 1 must be category",
+		"\n\nkategory,a,,A\n":              "line 3 must start with category or source, not \"kategory\"",
+		"category,a,,A\ncategory,a,,B\n":   "line 2: category \"a\" is defined twice",
+		"category,a,b,A\n":                 "line 1: category \"b\" does not exist",
+		"source,one,17,phones\n":           "line 1: category \"phones\" does not exist",
+		"category,a,b,A\ncategory,b,a,B\n": "is its own ancestor",
 		"category,a,,\"A\n":                "line 1",
-		"category,,,A\n":                   "line 1: write category",
+		"category,,,A\n":                   "line 1 must be category",
 	} {
 		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, not %s", text, err, want)

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -60,7 +61,7 @@ func (f *Flags) Run(ctx context.Context) {
 			return
 		case <-tick.C:
 			if err := f.Read(); err != nil {
-				f.Log.Warn("the flags stay as they were", "error", err)
+				f.Log.Warn("flags not reread; the old ones stay", "error", err)
 			}
 		}
 	}
@@ -83,7 +84,7 @@ func (f *Flags) Read() error {
 		return err
 	}
 	if f.lines.Swap(&lines) != nil {
-		f.Log.Info("the flags have changed", "file", f.Path, "lines", len(lines))
+		f.Log.Info("flags changed", "file", f.Path, "lines", len(lines))
 	}
 	f.text = text
 	return nil
@@ -109,7 +110,7 @@ func (f *Flags) parseLine(text string) (l line, problem string) {
 	name, rest, ok := strings.Cut(text, "=")
 	fields := strings.Fields(rest)
 	if l.name = strings.TrimSpace(name); !ok || len(fields) == 0 {
-		return l, "a line is name = value, then conditions"
+		return l, "must be name = value, then conditions, not " + strconv.Quote(strings.TrimSpace(text))
 	}
 	if to := f.Old[l.name]; to != "" {
 		if f.Log != nil {
@@ -118,7 +119,7 @@ func (f *Flags) parseLine(text string) (l line, problem string) {
 		l.name = to
 	}
 	if !slices.Contains(f.Known, l.name) {
-		return l, "there is no flag " + strconv.Quote(l.name) + "; there are " + strings.Join(f.Known, ", ")
+		return l, "flag must be one of " + strings.Join(f.Known, ", ") + ", not " + strconv.Quote(l.name)
 	}
 	l.value, l.where = fields[0], map[string]string{}
 	for _, field := range fields[1:] {
@@ -127,7 +128,7 @@ func (f *Flags) parseLine(text string) (l line, problem string) {
 		case field == "forced":
 			l.forced = true
 		case !ok || !known:
-			return l, strconv.Quote(field) + " is no condition"
+			return l, "condition must be forced or one of " + strings.Join(slices.Sorted(maps.Keys(f.Where)), ", ") + " with a value, not " + strconv.Quote(field)
 		default:
 			l.where[key] = value
 		}

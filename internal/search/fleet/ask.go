@@ -75,7 +75,7 @@ func unanswered(errs []error) error {
 			return err
 		}
 	}
-	return courant.Errorf(courant.Busy, "no replica of the index answers in time: %w", errors.Join(errs...))
+	return courant.Errorf(courant.Busy, "no replica of the index answered in time: %w", errors.Join(errs...))
 }
 
 // reply is what a replica answered.

@@ -85,7 +85,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 // refresh reads who there is, asks all how they are, and makes the view anew.
 func (f *Fleet) refresh(ctx context.Context) {
 	if err := f.read(ctx); err != nil && ctx.Err() == nil {
-		f.Log.Warn("replicas of shards are those that were known before", "error", err)
+		f.Log.Warn("replica list not read; using the last one", "error", err)
 	}
 	f.mu.Lock()
 	nodes := slices.Collect(maps.Values(f.nodes))
@@ -167,7 +167,7 @@ func (f *Fleet) usable() (all []*node) {
 		}
 	}
 	if f.engine = best; len(covers) > 1 {
-		f.Log.Warn("replicas are of different engines; those of the one that covers most are asked", "engine", best, "engines", len(covers))
+		f.Log.Warn("replicas have different engines; using the one that covers most shards", "engine", best, "engines", len(covers))
 	}
 	all = slices.DeleteFunc(all, func(n *node) bool { return n.state.Engine != best || n.state.Version < newest-behind })
 	slices.SortFunc(all, func(a, b *node) int { return strings.Compare(a.name, b.name) })
@@ -245,10 +245,10 @@ func (f *Fleet) tell(v *view) {
 	switch {
 	case len(v.missing) > 0:
 		if f.missed++; f.missed == sayMissed {
-			f.Log.Error("shards have no replica: what they hold is not found", "shards", v.missing)
+			f.Log.Error("shards have no replica; results lack their documents", "shards", v.missing)
 		}
 	case f.missed >= sayMissed:
-		f.Log.Info("all shards have replicas")
+		f.Log.Info("all shards have a replica again")
 		fallthrough
 	default:
 		f.missed = 0
@@ -289,7 +289,7 @@ func (f *Fleet) close() {
 	}
 }
 
-// errNobody is what a query gets before any replica is known.
-var errNobody = courant.Errorf(courant.Busy, "no replica of the index is ready; the role shard holds one, and its search.listen lets this process reach it")
+// errNobody is the error of a query while no replica is known.
+var errNobody = courant.Errorf(courant.Busy, "no replica of the index is ready; run the role index, with index.listen set if it is another process")
 
 func busy(err error) bool { return errors.Is(err, courant.Busy) }

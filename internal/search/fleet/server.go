@@ -76,7 +76,7 @@ func (s *Server) announce(ctx context.Context, address string) {
 			return err
 		})
 		if err != nil && ctx.Err() == nil {
-			s.Log.Warn("other processes may not hear of this replica", "error", err)
+			s.Log.Warn("replica not announced; retrying", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -97,7 +97,7 @@ func (s *Server) leave(ctx context.Context) {
 		_, err := tx.Exec(dropNode, s.Name)
 		return err
 	}); err != nil {
-		s.Log.Debug("the row of this replica stays until it is too old", "error", err)
+		s.Log.Debug("replica not withdrawn; its row expires later", "error", err)
 	}
 }
 
@@ -112,7 +112,7 @@ func (s *Server) guard(ctx context.Context, req any, _ *grpc.UnaryServerInfo, ne
 		given = strings.TrimPrefix(strings.Join(m.Get("authorization"), ""), "Bearer ")
 	}
 	if subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 0 {
-		return nil, status.Error(codes.Unauthenticated, "this is for processes of the same platform")
+		return nil, status.Error(codes.Unauthenticated, "the token must be that of this platform")
 	}
 	return next(ctx, req)
 }
@@ -121,7 +121,7 @@ func (s *Server) guard(ctx context.Context, req any, _ *grpc.UnaryServerInfo, ne
 func (s *Server) Find(ctx context.Context, in *wire.Ask) (*wire.Part, error) {
 	a := in.Into()
 	if len(a.Shards) == 0 {
-		return nil, status.Error(codes.InvalidArgument, "no shard is named")
+		return nil, status.Error(codes.InvalidArgument, "shards must not be empty")
 	}
 	p, err := s.Index.Ask(ctx, a)
 	load := s.Index.Status().Report
@@ -138,7 +138,7 @@ func (s *Server) Find(ctx context.Context, in *wire.Ask) (*wire.Part, error) {
 func (s *Server) Suggest(ctx context.Context, in *wire.Begin) (*wire.Suggestions, error) {
 	b := in.Into()
 	if b.Most < 1 || b.Most > mostSuggestions || len(b.Shards) == 0 {
-		return nil, status.Error(codes.InvalidArgument, "no shard is named, or too much is asked for")
+		return nil, status.Errorf(codes.InvalidArgument, "shards must not be empty, and most must be from 1 to %d", mostSuggestions)
 	}
 	all, err := s.Index.Suggest(ctx, b)
 	if err != nil {

@@ -88,10 +88,10 @@ func (f *Fleet) MaySwitch(ctx context.Context, name string, on bool) error {
 		}
 	}
 	if !slices.Contains(known, name) {
-		return courant.Errorf(courant.NotFound, "there is no zone %q; there are %s", name, strings.Join(known, ", "))
+		return courant.Errorf(courant.NotFound, "zone %q does not exist; the zones are %s", name, strings.Join(known, ", "))
 	}
 	if !on && len(others) == 0 {
-		return courant.Errorf(courant.Conflict, "%q is the last zone that is on: nothing would be found", name)
+		return courant.Errorf(courant.Conflict, "zone %q is the last one that is on; without it no search is answered", name)
 	}
 	return nil
 }
@@ -104,13 +104,13 @@ func (f *Fleet) Ready(context.Context) error {
 	f.mu.Unlock()
 	switch v := f.view.Load(); {
 	case off:
-		return courant.Errorf(courant.Busy, "the zone %s is switched off", f.Zone)
+		return courant.Errorf(courant.Busy, "zone %s is switched off", f.Zone)
 	case f.Index != nil && !f.Index.Status().Ready:
-		return courant.Errorf(courant.Busy, "the index of this process is still being read") // readers would slow that down
+		return courant.Errorf(courant.Busy, "the index of this process is still being built") // queries would slow that down
 	case v == nil || len(v.groups) == 0:
 		return errNobody
 	case len(v.missing) > 0:
-		return courant.Errorf(courant.Busy, "the shards %v have no replica", v.missing)
+		return courant.Errorf(courant.Busy, "shards %v have no replica", v.missing)
 	}
 	return nil
 }

@@ -27,15 +27,15 @@ import (
 
 // Config is the section of the index.
 type Config struct {
-	Shards     int      `toml:"shards" comment:"parts of the index, which a query asks at once"`
-	Signals    []string `toml:"signals" comment:"names of params that rank offers, as numbers"`
-	Model      string   `toml:"model" comment:"ranking model, JSON of CatBoost; the built-in one unless set, none to go without"`
+	Shards     int      `toml:"shards" comment:"number of shards of the index; a query asks all of them at once"`
+	Signals    []string `toml:"signals" comment:"names of numeric params of offers that are features of the ranking"`
+	Model      string   `toml:"model" comment:"file of the ranking model (CatBoost JSON); the built-in one if empty, none to rank without a model"`
 	Categories string   `toml:"categories" comment:"file of your own category tree and the mapping of sources' categories to it; see docs/search.md"`
-	Policy     string   `toml:"policy" comment:"how load becomes a share of candidates to rank: feed-forward, linear, or off"`
-	Floor      float64  `toml:"floor" comment:"the least share of what matches that is ranked, however busy, from 0 to 1"`
-	Listen     string   `toml:"listen" comment:"where processes of other machines query the shards of this one, such as 10.0.0.5:7400; use a private network"`
-	Address    string   `toml:"address" comment:"the address by which they reach it, if that is another"`
-	Hold       []string `toml:"hold" comment:"shards that this process holds, such as 0-3; all unless set"`
+	Policy     string   `toml:"policy" comment:"policy that turns load into the share of candidates to rank: feed-forward, linear or off"`
+	Floor      float64  `toml:"floor" comment:"least share of the matching candidates that is ranked under any load, from 0 to 1"`
+	Listen     string   `toml:"listen" comment:"address on which other processes query the shards of this one, such as 10.0.0.5:7400; use a private network"`
+	Address    string   `toml:"address" comment:"address by which other processes reach it, if not that of listen"`
+	Hold       []string `toml:"hold" comment:"shards that this process holds, such as 0-3; all if empty"`
 }
 
 // Defaults are the working values.
@@ -189,7 +189,7 @@ func (x *Index) Run(ctx context.Context) error {
 	for kept := time.Now(); ; {
 		heard := x.changed.Heard()
 		if err := x.catchUp(ctx); err != nil && ctx.Err() == nil {
-			x.Log.Warn("change feed not read; the index is behind it", "error", err)
+			x.Log.Warn("change feed not read; retrying", "error", err)
 		}
 		x.tidy()
 		if time.Since(kept) > keepEvery {
@@ -224,7 +224,7 @@ func (x *Index) keepIfWorth(changes int64) {
 		return
 	}
 	if err := x.keep(); err != nil {
-		x.Log.Warn("snapshot of the index not written; a restart builds it anew", "error", err)
+		x.Log.Warn("index snapshots not written; a restart will rebuild the index", "error", err)
 	}
 }
 

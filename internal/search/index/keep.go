@@ -37,12 +37,12 @@ func (x *Index) restore(r store.Reader) error {
 	err := errors.Join(errs...)
 	for _, n := range x.held {
 		if err == nil && versions[n] != version {
-			err = courant.Errorf(courant.Invalid, "the snapshots are of different times")
+			err = courant.Errorf(courant.Invalid, "the snapshots of the shards are of different changes")
 		}
 	}
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			x.Log.Warn("snapshots of the index cannot be used; building it anew", "error", err)
+			x.Log.Warn("index snapshots not usable; rebuilding the index", "error", err)
 		}
 		x.clear()
 		return nil
@@ -52,7 +52,7 @@ func (x *Index) restore(r store.Reader) error {
 	if !b.hold(version) {
 		return x.discard(b)
 	}
-	x.Log.Info("the index was read", "change", version)
+	x.Log.Info("index restored from snapshots", "change", version)
 	return nil
 }
 
@@ -68,7 +68,7 @@ func (x *Index) clear() {
 // restored from a backup, and drops its snapshots: the numbers of the new store may
 // reach theirs.
 func (x *Index) discard(b bounds) error {
-	x.Log.Warn("the index follows changes that the store does not have; building it anew", "change", x.follower.after, "oldest", b.oldest, "newest", b.newest)
+	x.Log.Warn("store does not have the changes after the index; rebuilding the index", "change", x.follower.after, "oldest", b.oldest, "newest", b.newest)
 	x.clear()
 	if x.Dir == "" {
 		return nil
@@ -88,7 +88,7 @@ func (x *Index) keep() error {
 	}
 	for _, n := range x.held {
 		if err := x.keepOne(n); err != nil {
-			return fmt.Errorf("snapshot of the index: %w", err)
+			return fmt.Errorf("write index snapshot: %w", err)
 		}
 	}
 	x.follower.kept = x.follower.after

@@ -30,21 +30,21 @@ func Measured() Curve {
 func ReadCurve(text []byte) (Curve, error) {
 	var c Curve
 	if err := json.Unmarshal(text, &c); err != nil {
-		return nil, courant.Errorf(courant.Invalid, `not a list such as [{"share":0.5,"lost":0.0005}]: %w`, err)
+		return nil, courant.Errorf(courant.Invalid, `must be a list such as [{"share":0.5,"lost":0.0005}]: %w`, err)
 	}
 	slices.SortFunc(c, func(a, b Point) int { return cmp.Compare(b.Share, a.Share) })
 	for i, p := range c {
 		switch {
 		case p.Share < 0 || p.Share > 1 || p.Lost < 0 || p.Lost > 1:
-			return nil, courant.Errorf(courant.Invalid, "shares and losses are parts from 0 to 1, not %g and %g", p.Share, p.Lost)
+			return nil, courant.Errorf(courant.Invalid, "share and lost must be between 0 and 1, not %g and %g", p.Share, p.Lost)
 		case i > 0 && p.Share == c[i-1].Share:
-			return nil, courant.Errorf(courant.Invalid, "the share %g is named twice", p.Share)
+			return nil, courant.Errorf(courant.Invalid, "share %g is listed twice", p.Share)
 		case i > 0 && p.Lost < c[i-1].Lost:
-			return nil, courant.Errorf(courant.Invalid, "less is lost at %g than at %g", p.Share, c[i-1].Share)
+			return nil, courant.Errorf(courant.Invalid, "share %g must not lose less than share %g", p.Share, c[i-1].Share)
 		}
 	}
 	if len(c) == 0 {
-		return nil, courant.Errorf(courant.Invalid, "no points")
+		return nil, courant.Errorf(courant.Invalid, "must have at least one point")
 	}
 	return c, nil
 }

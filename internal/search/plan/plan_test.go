@@ -35,7 +35,7 @@ func zoneLost() Drill {
 	return Drill{World: World{Shards: 1, Load: Steady(0.82)}, Lost: 1, Normal: 12 * time.Second, Outage: 32 * time.Second, After: 8 * time.Second}
 }
 
-func TestTheLawsCompareAsTheyShould(t *testing.T) {
+func TestThePoliciesCompareAsTheyShould(t *testing.T) {
 	none := drilled(t, "no degradation", zoneLost())
 	ten := drilled(t, "linear 90-100 %, CPU averaged over 10 s", zoneLost())
 	five := drilled(t, "linear, averaged over 5 s", zoneLost())
@@ -145,7 +145,7 @@ func TestNothingDriftsInALongTime(t *testing.T) {
 	}
 }
 
-func TestEqualWorldsPlayEqually(t *testing.T) {
+func TestTheSameSeedGivesTheSameRun(t *testing.T) {
 	w := World{Zones: 4, Shards: 3, Replicas: 2, Cores: 2, Length: 10 * time.Second, Load: Steady(0.9), Switches: Lost(4, 2, 3*time.Second, 6*time.Second)}
 	a, err := Play(t.Context(), w, nil)
 	if err != nil {
@@ -161,7 +161,7 @@ func TestEqualWorldsPlayEqually(t *testing.T) {
 	}
 }
 
-func TestEverySecondIsTold(t *testing.T) {
+func TestEverySecondIsReported(t *testing.T) {
 	var told []Second
 	w := World{Length: 20 * time.Second, Load: Steady(0.7), Switches: Lost(3, 1, 10*time.Second, time.Minute)}
 	film, err := Play(t.Context(), w, func(s Second) { told = append(told, s) })
@@ -192,7 +192,7 @@ func TestWithAllZonesLostEveryQueryFails(t *testing.T) {
 	}
 }
 
-func TestAWorldWithoutLoadIsQuiet(t *testing.T) {
+func TestWithoutLoadNothingHappens(t *testing.T) {
 	film, err := Play(t.Context(), World{Length: 5 * time.Second, Load: Steady(0)}, nil)
 	if err != nil || film.Between(0, time.Minute) != (Sum{}) {
 		t.Errorf("%+v, %v", film, err)
@@ -226,8 +226,8 @@ func TestTheCurveGoesInStraightLines(t *testing.T) {
 		t.Errorf("the measured curve loses %g at 0.75", l)
 	}
 	for text, says := range map[string]string{
-		`{}`: "not a list", `[]`: "no points", `[{"share":2}]`: "parts from 0 to 1", `[{"share":0.5},{"share":0.5}]`: "twice",
-		`[{"share":0.5,"lost":0.1},{"share":0.1,"lost":0.05}]`: "less is lost at 0.1",
+		`{}`: "must be a list", `[]`: "at least one point", `[{"share":2}]`: "must be between 0 and 1", `[{"share":0.5},{"share":0.5}]`: "twice",
+		`[{"share":0.5,"lost":0.1},{"share":0.1,"lost":0.05}]`: "share 0.1 must not lose less than share 0.5",
 	} {
 		if _, err := ReadCurve([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", text, err)
@@ -241,7 +241,7 @@ func TestThePlannerFindsHowManyServersCanGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Servers != 24 || a.Can != 12 || !strings.Contains(a.Sentence, "12 of 36 servers can go (33.3 %)") {
+	if a.Servers != 24 || a.Can != 12 || !strings.Contains(a.Sentence, "12 of 36 servers can be removed (33.3 %)") {
 		t.Errorf("%+v", a)
 	}
 	steep := q
@@ -251,27 +251,27 @@ func TestThePlannerFindsHowManyServersCanGo(t *testing.T) {
 	}
 	full := q
 	full.Load = 0.95
-	if c, err := full.Answer(t.Context(), nil); err != nil || c.Can != 0 || !strings.HasPrefix(c.Sentence, "No server can go") {
+	if c, err := full.Answer(t.Context(), nil); err != nil || c.Can != 0 || !strings.HasPrefix(c.Sentence, "No server can be removed") {
 		t.Errorf("when they are full: %+v, %v", c, err)
 	}
 }
 
-func TestNonsenseIsNamed(t *testing.T) {
+func TestAWrongQuestionIsNamed(t *testing.T) {
 	good := Question{Servers: 24, Load: 0.6, Peak: 0.9, Lost: 1, Clicks: 0.01}
 	if err := good.Check(); err != nil {
 		t.Fatal(err)
 	}
 	for says, spoil := range map[string]func(*Question){
-		"27 would be":      func(q *Question) { q.Servers = 25 },
-		"2 may be lost":    func(q *Question) { q.Lost = 3 },
-		"a load":           func(q *Question) { q.Load = 0 },
-		"a peak":           func(q *Question) { q.Peak = 3 },
-		"clicks lost":      func(q *Question) { q.Clicks = -1 },
-		"zones are":        func(q *Question) { q.World.Zones = 1000 },
-		"shards are":       func(q *Question) { q.World.Shards = -1 },
-		"cores of":         func(q *Question) { q.World.Cores = 1000 },
-		"more CPU":         func(q *Question) { q.World.Ranked = -1 },
-		"a deadline of 1s": func(q *Question) { q.World.Ranked, q.World.Deadline = 2*time.Second, time.Second },
+		"such as 27, not 25":            func(q *Question) { q.Servers = 25 },
+		"from 0 to 2 of 3, not 3":       func(q *Question) { q.Lost = 3 },
+		"load must be":                  func(q *Question) { q.Load = 0 },
+		"peak must be":                  func(q *Question) { q.Peak = 3 },
+		"clicks lost must be":           func(q *Question) { q.Clicks = -1 },
+		"zones must be from":            func(q *Question) { q.World.Zones = 1000 },
+		"shards must be":                func(q *Question) { q.World.Shards = -1 },
+		"cores of a server must be":     func(q *Question) { q.World.Cores = 1000 },
+		"CPU time":                      func(q *Question) { q.World.Ranked = -1 },
+		"deadline must be at least the": func(q *Question) { q.World.Ranked, q.World.Deadline = 2*time.Second, time.Second },
 	} {
 		q := good
 		spoil(&q)

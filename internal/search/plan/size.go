@@ -60,25 +60,25 @@ func (q *Question) Check() error {
 	w := q.World.filled()
 	switch {
 	case w.Zones < 1 || w.Zones > 100:
-		return courant.Errorf(courant.Invalid, "zones are 1 to 100, not %d", w.Zones)
+		return courant.Errorf(courant.Invalid, "zones must be from 1 to 100, not %d", w.Zones)
 	case w.Shards < 1 || w.Shards > 1000:
-		return courant.Errorf(courant.Invalid, "shards are 1 to 1000, not %d", w.Shards)
+		return courant.Errorf(courant.Invalid, "shards must be from 1 to 1000, not %d", w.Shards)
 	case w.Cores < 1 || w.Cores > 512:
-		return courant.Errorf(courant.Invalid, "cores of a server are 1 to 512, not %d", w.Cores)
+		return courant.Errorf(courant.Invalid, "cores of a server must be from 1 to 512, not %d", w.Cores)
 	case q.Servers < w.Zones || q.Servers%w.Zones != 0:
-		return courant.Errorf(courant.Invalid, "%d servers are not as many in each of %d zones; %d would be", q.Servers, w.Zones, max((q.Servers+w.Zones-1)/w.Zones, 1)*w.Zones)
+		return courant.Errorf(courant.Invalid, "servers must be a multiple of the %d zones, such as %d, not %d", w.Zones, max((q.Servers+w.Zones-1)/w.Zones, 1)*w.Zones, q.Servers)
 	case q.Lost < 0 || q.Lost >= w.Zones:
-		return courant.Errorf(courant.Invalid, "of %d zones %d may be lost at most, not %d", w.Zones, w.Zones-1, q.Lost)
+		return courant.Errorf(courant.Invalid, "lost zones must be from 0 to %d of %d, not %d", w.Zones-1, w.Zones, q.Lost)
 	case q.Load <= 0 || q.Load > 2:
-		return courant.Errorf(courant.Invalid, "a load is more than 0 and 200 %% at most, not %g %%", 100*q.Load)
+		return courant.Errorf(courant.Invalid, "load must be above 0 and at most 200 %%, not %g %%", 100*q.Load)
 	case q.Peak <= 0 || q.Peak > 2:
-		return courant.Errorf(courant.Invalid, "a peak is more than 0 and 200 %% at most, not %g %%", 100*q.Peak)
+		return courant.Errorf(courant.Invalid, "peak must be above 0 and at most 200 %%, not %g %%", 100*q.Peak)
 	case q.Clicks < 0 || q.Clicks > 1:
-		return courant.Errorf(courant.Invalid, "clicks lost are 0 to 100 %%, not %g %%", 100*q.Clicks)
+		return courant.Errorf(courant.Invalid, "clicks lost must be from 0 to 100 %%, not %g %%", 100*q.Clicks)
 	case w.Fixed < 0 || w.Ranked <= 0 || w.Fixed+w.Ranked > time.Minute:
-		return courant.Errorf(courant.Invalid, "a query takes more CPU than nothing and a minute at most, not %v", w.Fixed+w.Ranked)
+		return courant.Errorf(courant.Invalid, "the CPU time of a query must be above 0 and at most 1m, not %v", w.Fixed+w.Ranked)
 	case w.Deadline < w.Fixed+w.Ranked:
-		return courant.Errorf(courant.Invalid, "a deadline of %v is shorter than the %v that a query takes", w.Deadline, w.Fixed+w.Ranked)
+		return courant.Errorf(courant.Invalid, "deadline must be at least the %v that a query takes, not %v", w.Fixed+w.Ranked, w.Deadline)
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (q *Question) conclude(tried map[int]Size, enough int) (a Answer) {
 	slices.SortFunc(a.Sizes, func(x, y Size) int { return cmp.Compare(y.Servers, x.Servers) })
 	if enough == 0 {
 		a.Servers = q.Servers
-		a.Sentence = fmt.Sprintf("No server can go: with the %d there are, %s.", q.Servers, a.Sizes[0].Why)
+		a.Sentence = fmt.Sprintf("No server can be removed: with all %d, %s.", q.Servers, a.Sizes[0].Why)
 		return a
 	}
 	a.Servers, a.Can = enough, q.Servers-enough
@@ -178,7 +178,7 @@ func (q *Question) conclude(tried map[int]Size, enough int) (a Answer) {
 			next = s
 		}
 	}
-	a.Sentence = fmt.Sprintf("%d of %d servers can go (%s): with %d left %s, %s of the candidates are still ranked and %s of clicks are lost",
+	a.Sentence = fmt.Sprintf("%d of %d servers can be removed (%s): with %d left %s, %s of the candidates are still ranked and %s of clicks are lost",
 		a.Can, q.Servers, Percent(a.Freed), enough, lostZones(q.Lost), Percent(best.Share), strings.Replace(Percent(best.Clicks), "< ", "less than ", 1))
 	if next.Servers > 0 {
 		a.Sentence += fmt.Sprintf("; with %d, %s", next.Servers, next.Why)
@@ -190,9 +190,9 @@ func (q *Question) conclude(tried map[int]Size, enough int) (a Answer) {
 func lostZones(n int) string {
 	switch n {
 	case 0:
-		return "and no zone lost"
+		return "and all zones up"
 	case 1:
-		return "and a zone lost"
+		return "and one zone lost"
 	}
 	return fmt.Sprintf("and %d zones lost", n)
 }

@@ -67,13 +67,13 @@ func (w World) filled() World {
 func (w World) check() error {
 	switch {
 	case w.Zones < 1, w.Shards < 1, w.Replicas < 1, w.Cores < 1:
-		return courant.Errorf(courant.Invalid, "a world needs a zone, a shard, a replica and a core at least")
+		return courant.Errorf(courant.Invalid, "zones, shards, replicas and cores must be at least 1, not %d, %d, %d and %d", w.Zones, w.Shards, w.Replicas, w.Cores)
 	case w.Fixed < 0, w.Ranked < 0:
-		return courant.Errorf(courant.Invalid, "a query cannot cost less than nothing")
+		return courant.Errorf(courant.Invalid, "the cost of a query must not be negative")
 	}
 	for _, s := range w.Switches {
 		if s.Zone < 0 || s.Zone >= w.Zones {
-			return courant.Errorf(courant.Invalid, "there is no zone %d", s.Zone)
+			return courant.Errorf(courant.Invalid, "a switch must name a zone from 0 to %d, not %d", w.Zones-1, s.Zone)
 		}
 	}
 	return nil

@@ -49,7 +49,7 @@ func NewModel(name string, m *gbdt.Model, signals []string) (*Model, error) {
 			of = func(*index, uint32) float32 { return nan() } // one that this configuration does not have
 		}
 		if of == nil {
-			return nil, courant.Errorf(courant.Invalid, "model %s: there is no feature %q", name, f.Name)
+			return nil, courant.Errorf(courant.Invalid, "model %s: feature %q does not exist", name, f.Name)
 		}
 		model.stored = append(model.stored, of)
 	}

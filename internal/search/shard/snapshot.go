@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash"
 	"hash/crc32"
 	"io"
@@ -39,7 +40,7 @@ func (s *Shard) Load(from io.Reader) (version int64, err error) {
 	w := &saver{from: bufio.NewReaderSize(from, 1<<20), sum: crc32.New(crc32.MakeTable(crc32.Castagnoli))}
 	mark := make([]byte, len(snapshotMark))
 	if w.read(mark); w.err == nil && string(mark) != snapshotMark {
-		return 0, courant.Errorf(courant.Invalid, "the snapshot has another layout")
+		return 0, courant.Errorf(courant.Invalid, "the snapshot has the layout of another version")
 	}
 	if w.text(""); w.err == nil && w.last != x.made() {
 		return 0, courant.Errorf(courant.Invalid, "the snapshot was made with another configuration")
@@ -52,7 +53,7 @@ func (s *Shard) Load(from io.Reader) (version int64, err error) {
 		w.err = binary.Read(w.from, binary.LittleEndian, &sum)
 	}
 	if w.err == nil && sum != want {
-		w.err = errors.New("its checksum is wrong")
+		w.err = errors.New("checksum mismatch")
 	}
 	if w.err == nil {
 		w.err = x.check()
@@ -180,7 +181,7 @@ func column[T any](w *saver, s *[]T) {
 		return
 	}
 	if w.err == nil && (n < 0 || n > mostParts) {
-		w.err = errors.New("a column is too long")
+		w.err = fmt.Errorf("a column must have at most %d elements, not %d", int64(mostParts), n)
 	}
 	*s = nil
 	const piece = 1 << 20 // a damaged length must not ask for all memory at once
@@ -214,7 +215,7 @@ func (w *saver) dict(d *dict) {
 	from := uint64(0)
 	for i, to := range ends {
 		if to < from || to > uint64(len(all)) || i > 0 && d.id(string(all[from:to])) != uint32(i) {
-			w.err = errors.New("a list of texts is out of order")
+			w.err = errors.New("a dictionary is out of order")
 			return
 		}
 		from = to
@@ -260,7 +261,7 @@ func (w *saver) lists(lists *[][]uint32) {
 	from := uint32(0)
 	for i, to := range ends {
 		if to < from || int(to) > len(all) {
-			w.err = errors.New("a list of documents is out of order")
+			w.err = errors.New("a posting list is out of order")
 			return
 		}
 		(*lists)[i] = all[from:to:to]
