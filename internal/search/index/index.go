@@ -189,7 +189,7 @@ func (x *Index) Run(ctx context.Context) error {
 	for kept := time.Now(); ; {
 		heard := x.changed.Heard()
 		if err := x.catchUp(ctx); err != nil && ctx.Err() == nil {
-			x.Log.Warn("change feed not read; retrying", "error", err)
+			x.Log.Warn("change feed not read; the index is behind it", "error", err)
 		}
 		x.tidy()
 		if time.Since(kept) > keepEvery {
@@ -224,7 +224,7 @@ func (x *Index) keepIfWorth(changes int64) {
 		return
 	}
 	if err := x.keep(); err != nil {
-		x.Log.Warn("index snapshots not written; a restart will rebuild the index", "error", err)
+		x.Log.Warn("snapshot of the index not written; a restart builds it anew", "error", err)
 	}
 }
 

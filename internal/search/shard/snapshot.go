@@ -40,7 +40,7 @@ func (s *Shard) Load(from io.Reader) (version int64, err error) {
 	w := &saver{from: bufio.NewReaderSize(from, 1<<20), sum: crc32.New(crc32.MakeTable(crc32.Castagnoli))}
 	mark := make([]byte, len(snapshotMark))
 	if w.read(mark); w.err == nil && string(mark) != snapshotMark {
-		return 0, courant.Errorf(courant.Invalid, "the snapshot has the layout of another version")
+		return 0, courant.Errorf(courant.Invalid, "the snapshot has another layout")
 	}
 	if w.text(""); w.err == nil && w.last != x.made() {
 		return 0, courant.Errorf(courant.Invalid, "the snapshot was made with another configuration")
