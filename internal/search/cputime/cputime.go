@@ -1,9 +1,9 @@
-// Package cputime tells how much of a processor's time a goroutine used, which on a
-// busy or throttled machine is much less than the time that passed. Where the
-// system does not say, it is the time that passed.
+// Package cputime measures the CPU time of a goroutine, which on a busy or throttled
+// machine is much less than the elapsed time. On systems other than Linux it measures
+// the elapsed time.
 package cputime
 
 import "time"
 
-// Watch counts the processor time of one goroutine.
+// Watch measures the CPU time of one goroutine.
 type Watch struct{ began time.Duration }

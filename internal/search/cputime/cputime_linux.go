@@ -8,13 +8,13 @@ import (
 
 const ofThread = 1 // RUSAGE_THREAD of getrusage(2)
 
-// Start begins to count.
+// Start starts to measure the calling goroutine, and locks it to its thread.
 func Start() Watch {
 	runtime.LockOSThread()
 	return Watch{began: used()}
 }
 
-// Stop is what was used since Start. It has to be called once, by the same goroutine.
+// Stop is the CPU time since Start. It must be called once, by the same goroutine.
 func (w Watch) Stop() time.Duration {
 	d := used() - w.began
 	runtime.UnlockOSThread()

@@ -4,8 +4,8 @@ package cputime
 
 import "time"
 
-// Start begins to count.
+// Start starts to measure.
 func Start() Watch { return Watch{began: time.Duration(time.Now().UnixNano())} }
 
-// Stop is what passed since Start.
+// Stop is the elapsed time since Start.
 func (w Watch) Stop() time.Duration { return time.Duration(time.Now().UnixNano()) - w.began }

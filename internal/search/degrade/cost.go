@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// Work is what a query has taken.
+// Work is what a query took.
 type Work struct {
 	Matched    int           // candidates that passed the filter
-	Considered int           // candidates that were ranked; fewer where the share cut
+	Considered int           // candidates that were ranked; fewer than Matched at a share below 1
 	CPU        time.Duration // of all threads
 }
 
 // Estimate is what a query costs on average, in CPU seconds.
 type Estimate struct {
-	Fixed  float64 // what no cut saves
-	Ranked float64 // what ranking all its candidates costs
-	Each   float64 // ranking one candidate
-	Seen   int     // queries that it was learnt from
+	Fixed  float64 // whatever the share
+	Ranked float64 // for ranking all its candidates
+	Each   float64 // for ranking one candidate
+	Seen   int     // number of queries that it was learnt from
 }
 
 const fewSeen = 20
 
-// Known says whether enough queries were seen to rely on the estimate.
+// Known reports whether enough queries were seen to rely on the estimate.
 func (e Estimate) Known() bool { return e.Seen >= fewSeen && e.Full() > 0 }
 
 // Full is the cost at a share of 1.
@@ -31,7 +31,7 @@ func (e Estimate) Full() float64 { return e.Fixed + e.Ranked }
 // At is the cost at a share.
 func (e Estimate) At(share float64) float64 { return e.Fixed + share*e.Ranked }
 
-// FixedPart is the part of the full cost that no cut saves.
+// FixedPart is the fraction of the full cost that does not depend on the share.
 func (e Estimate) FixedPart() float64 {
 	if e.Full() <= 0 {
 		return 0
@@ -39,12 +39,12 @@ func (e Estimate) FixedPart() float64 {
 	return e.Fixed / e.Full()
 }
 
-// Cost learns what queries cost: so much a query, so much for each candidate that
-// matched (filters and facets), so much for each that was ranked. These are weighted
-// least squares over the last thousand or so queries, drawn towards a guess where
-// the queries do not tell the three apart, as when nothing is cut.
+// Cost learns what queries cost: an amount per query, per candidate that matched
+// (filters and facets) and per candidate that was ranked. It solves weighted least
+// squares over about the last thousand queries, with a ridge towards a guess for when
+// the queries do not tell the three apart, such as when everything is ranked.
 type Cost struct {
-	Memory float64 // queries that are remembered, 1000 unless set
+	Memory float64 // number of queries that are remembered, 1000 unless set
 
 	seen    int
 	moments [terms + 1][terms + 1]float64 // weighted sums of products; the last is the CPU
@@ -55,16 +55,17 @@ type Cost struct {
 const terms = 3
 
 const (
-	ridge     = 0.01 // weight of the guess, against the spread of the data
-	unlikely  = 5    // times the expected cost; more than that is cut off
-	refreshed = 16   // queries between two looks at the equations
+	ridge     = 0.01 // weight of the guess, relative to the spread of the data
+	unlikely  = 5    // times the expected cost; higher costs are clipped to that
+	refreshed = 16   // queries between two solutions of the equations
 )
 
-// guessed are the parts of the mean cost that the terms have unless data says else.
+// guessed is the fraction of the mean cost that each term has before the data says
+// otherwise.
 func guessed() [terms]float64 { return [terms]float64{0.05, 0.05, 0.9} }
 
-// Learn takes in a finished query. Outliers, such as a query that was caught by a
-// pause of the machine, count no more than a few times what was expected.
+// Learn adds a finished query. The cost of an outlier, such as a query during a pause
+// of the machine, is clipped to a few times the expected cost.
 func (c *Cost) Learn(w Work) {
 	if w.CPU <= 0 || w.Matched < 0 || w.Considered < 0 {
 		return
@@ -91,7 +92,7 @@ func (c *Cost) Learn(w Work) {
 // Average is the cost of a query of the usual size.
 func (c *Cost) Average() Estimate { return c.guess }
 
-// solve works the equations out in parts of the means, where all numbers are near 1.
+// solve solves the equations in units of the means, so that all numbers are near 1.
 func (c *Cost) solve() Estimate {
 	n, matched, y := c.moments[0][0], c.moments[0][1], c.moments[0][terms]
 	e := Estimate{Seen: c.seen}
@@ -117,8 +118,7 @@ func (c *Cost) solve() Estimate {
 	return e
 }
 
-// positive solves a·x = b for x that are not below zero, leaving out one that would
-// be, and then the next.
+// positive solves a·x = b for x ≥ 0: while an x is negative, it fixes the least at 0.
 func positive(a [terms][terms]float64, b [terms]float64) (x [terms]float64) {
 	var out [terms]bool
 	for range terms {
@@ -137,7 +137,8 @@ func positive(a [terms][terms]float64, b [terms]float64) (x [terms]float64) {
 	return x
 }
 
-// eliminate is Gauss's method for a matrix that is symmetric and positive.
+// eliminate is Gaussian elimination for a symmetric positive definite matrix; the x in
+// out are 0.
 func eliminate(a [terms][terms]float64, b [terms]float64, out [terms]bool) (x [terms]float64) {
 	for i := range terms {
 		if out[i] {

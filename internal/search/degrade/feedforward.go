@@ -5,38 +5,39 @@ import (
 	"time"
 )
 
-// FeedForward works out the share from what comes in, before the CPU shows it:
+// FeedForward computes the share from the arrivals, before the CPU use shows them:
 //
 //	demand = arrivals × cost of a query at full share
 //	share  = (target × capacity / demand − fixed) / (1 − fixed)
 //
-// fixed being the part of a query's cost that no cut saves. Signals that do not
-// saturate correct the target slowly, for costs may be learnt wrongly and other
-// programs run too. The share falls at once and rises slowly.
+// where fixed is the fraction of a query's cost that does not depend on the share.
+// Signals that do not saturate correct the target slowly, because learnt costs may be
+// wrong and other programs run too. The share falls at once and rises slowly.
 type FeedForward struct {
-	Target float64 // part of the capacity to use, 0.95 unless set
-	Floor  float64 // DefaultFloor unless set
-	Rise   float64 // most that the share grows a second, 0.1 unless set
+	Target float64 // fraction of the capacity to use, 0.95 unless set
+	Floor  float64 // least share, DefaultFloor unless set
+	Rise   float64 // most that the share rises per second, 0.1 unless set
 
 	arrivals   rate
-	background float64 // cores that go elsewhere than to queries, averaged
-	slack      float64 // what the trim has taken off the target, in parts of it
-	share      float64 // 0 at first, for 1
+	background float64 // cores used by anything but queries, averaged
+	slack      float64 // fraction by which the target is reduced
+	share      float64 // 0 before the first call, which means 1
 }
 
 const (
 	backgroundSpan = 5.0 // seconds
-	mostBackground = 0.5 // of the capacity; a scheduler leaves us as much at least
+	mostBackground = 0.5 // of the capacity; the scheduler leaves at least the rest to queries
 	mostSlack      = 0.5
-	slackGrows     = 0.05 // a second, at twice the strain that is well
-	slackShrinks   = 0.01 // a second, without strain
+	slackGrows     = 0.05 // per second, at a strain of 2
+	slackShrinks   = 0.01 // per second, at a strain of 0
 
+	// At these values the strain is 1; below them nothing is wrong.
 	wellWait     = 20 * time.Millisecond
 	wellRunDelay = 0.5 // of the capacity
 	wellPressure = 0.9
 )
 
-// Share is the share at which the work that comes in fits.
+// Share is the share at which the arriving work fits the capacity.
 func (f *FeedForward) Share(s Signals) float64 {
 	dt := s.Elapsed.Seconds()
 	if dt <= 0 || s.Capacity <= 0 {
@@ -46,7 +47,7 @@ func (f *FeedForward) Share(s Signals) float64 {
 	f.background += (s.Used - s.Queries - f.background) * min(dt/backgroundSpan, 1)
 	f.adjust(s, dt)
 	if !s.Cost.Known() {
-		return or(f.share, 1) // nothing is learnt yet; the gate's brake is there
+		return or(f.share, 1) // nothing learnt yet; the gate's brake limits the load
 	}
 	share := f.fitting(s)
 	share = min(share, or(f.share, 1)+or(f.Rise, 0.1)*dt)
@@ -63,13 +64,13 @@ func (f *FeedForward) fitting(s Signals) float64 {
 	}
 	fixed := s.Cost.FixedPart()
 	if fixed >= 1 {
-		return 1 // nothing that is cut would help
+		return 1 // ranking less would not help
 	}
 	room := or(f.Target, 0.95) * (1 - f.slack) * capacity / demand
 	return (room - fixed) / (1 - fixed)
 }
 
-// adjust moves the trim by the worst of the signals that do not saturate.
+// adjust changes the slack by the worst of the signals that do not saturate.
 func (f *FeedForward) adjust(s Signals, dt float64) {
 	slots := max(math.Round(s.Capacity), 1)
 	strain := s.Wait.Seconds() / max(wellWait.Seconds(), usualWait(s.Cost.Full()*stretch(s.Capacity, slots), slots))
@@ -78,7 +79,7 @@ func (f *FeedForward) adjust(s Signals, dt float64) {
 	}
 	switch {
 	case strain > 1 && f.share <= or(f.Floor, DefaultFloor) && f.share > 0:
-		// There is nothing left to take; what was summed up now would be in the way later.
+		// The share is at the floor; more slack would only delay its rise later.
 	case strain > 1:
 		f.slack += min(strain-1, 1) * slackGrows * dt
 	default:
@@ -87,23 +88,23 @@ func (f *FeedForward) adjust(s Signals, dt float64) {
 	f.slack = between(0, f.slack, mostSlack)
 }
 
-// rate follows the arrivals of a stream: calmly while it stays as it is, at once
-// when it has changed. A change is a sum of deviations that chance does not explain
-// (CUSUM), measured against how irregular the stream is.
+// rate estimates the arrivals of a stream: an average while it is steady, which starts
+// again when the stream changes. A change is a sum of deviations that chance does not
+// explain (CUSUM), relative to how irregular the stream is.
 type rate struct {
-	mean     float64 // a second
-	spread   float64 // of deviations, in those of a Poisson stream; 1 at least
+	mean     float64 // per second
+	spread   float64 // variance relative to a Poisson stream, at least 1
 	up, down drift
 	begun    bool
 }
 
-// drift sums deviations to one side, and what came in since the sum was zero.
+// drift sums deviations in one direction, and the arrivals since the sum was zero.
 type drift struct{ sum, count, time float64 }
 
 const (
 	rateSpan    = 2.0 // seconds that are averaged
 	driftSlack  = 1.0 // deviation that counts as chance
-	driftChange = 3.5 // sum that is none
+	driftChange = 3.5 // sum that counts as a change
 )
 
 func (r *rate) add(count, dt float64) {
@@ -126,7 +127,7 @@ func (r *rate) add(count, dt float64) {
 	}
 }
 
-// restart takes the rate since the change began.
+// restart begins with the rate since the change began.
 func (r *rate) restart(d drift) {
 	r.mean, r.up, r.down = d.count/d.time, drift{}, drift{}
 }

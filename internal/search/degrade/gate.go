@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Gate lets in as many queries at a time as there are cores; others wait in the
-// order in which they came, programs behind people. A query that is let in gets the
-// share that the policy has set, less what its wait and its deadline take off. One that
-// could not be answered in time any more is sent back at once.
+// Gate is the admission control. It admits as many queries at a time as there are
+// cores; others wait in the order in which they came, programs behind people. An
+// admitted query gets the share of the policy, reduced for its wait and its deadline. A
+// query that can no longer be answered in time is refused at once.
 //
 // All methods may be called by several goroutines at once.
 type Gate struct {
@@ -19,15 +19,15 @@ type Gate struct {
 	Policy Policy  // FeedForward unless set
 	Floor  float64 // least share, DefaultFloor unless set
 	Most   int     // queries that may wait, 64 for each slot unless set
-	Bots   float64 // share of the policy below which programs are sent back, DefaultBots unless set
-	Blind  bool    // for comparison: no bound, no brake; only who has gone away is dropped
+	Bots   float64 // share of the policy below which programs are refused, DefaultBots unless set
+	Blind  bool    // for comparison: no bound, no brake; only queries past their deadline are dropped
 
 	Now func() time.Time // time.Now unless set; for Enter and Done
 
-	// mu guards the fields below; no answer is given while it is held.
+	// mu guards the fields below; no answer function is called while it is held.
 	mu       sync.Mutex
 	capacity float64
-	share    float64 // of the policy; 0 before it was asked, for 1
+	share    float64 // of the policy; 0 before its first call, which means 1
 	running  int
 	people   line
 	programs line
@@ -35,7 +35,7 @@ type Gate struct {
 	since    period
 }
 
-// period is what happened since the policy was last asked.
+// period is what happened since the last call of the policy.
 type period struct {
 	began   time.Time
 	arrived int
@@ -44,18 +44,18 @@ type period struct {
 	cpu     time.Duration
 }
 
-// Ask is a query that wants to be let in.
+// Ask is a query that asks for admission.
 type Ask struct {
 	Deadline time.Time // none if zero
-	Share    float64   // that was asked for, 1 if zero
-	Reason   Reason    // why less than 1 was, Load unless set
-	Program  bool      // a bot or a job of our own, not a person who waits
+	Share    float64   // most that is to be ranked, 1 if zero
+	Reason   Reason    // why Share is below 1, Load unless set
+	Program  bool      // a bot or a job of ours, not a person who waits
 }
 
-// Ticket is the answer of a gate. Whoever has one that is not Refused calls Done.
+// Ticket is the answer of a gate. The holder must call Done unless it is Refused.
 type Ticket struct {
 	Share   float64
-	Reason  Reason // why Share is below 1, or why there is none
+	Reason  Reason // why Share is below 1, or why the query is refused
 	Waited  time.Duration
 	Refused bool
 
@@ -63,14 +63,14 @@ type Ticket struct {
 }
 
 const (
-	brakeFrom = 10 * time.Millisecond // the wait that begins to cost share, or half a query
-	brakeTo   = 60 * time.Millisecond // the wait that leaves the floor, or thrice a query
-	safety    = 0.8                   // part of the time left that is planned with
-	queuePer  = 64
+	brakeFrom = 10 * time.Millisecond // wait, or half a query if that is longer, above which the share is reduced
+	brakeTo   = 60 * time.Millisecond // wait, or three queries, at which the share is the floor
+	safety    = 0.8                   // fraction of the remaining time that is planned with
+	queuePer  = 64                    // queries that may wait for each slot
 )
 
-// Offer asks to be let in, and returns at once; answer is called once, now or later,
-// by the goroutine whose call decides it.
+// Offer asks for admission and returns at once; answer is called once, now or later, by
+// the goroutine whose call decides it.
 func (g *Gate) Offer(now time.Time, a Ask, answer func(Ticket)) {
 	g.mu.Lock()
 	t, decided := g.direct(now, &a)
@@ -85,8 +85,8 @@ func (g *Gate) Offer(now time.Time, a Ask, answer func(Ticket)) {
 	out.give()
 }
 
-// Enter waits to be let in. When ctx ends first the query is refused; its deadline
-// counts unless the query has one.
+// Enter waits for admission. The query is refused if ctx ends first. The deadline of
+// ctx applies unless the query has its own.
 func (g *Gate) Enter(ctx context.Context, a Ask) Ticket {
 	if end, ok := ctx.Deadline(); ok && a.Deadline.IsZero() {
 		a.Deadline = end
@@ -120,18 +120,18 @@ func (g *Gate) Enter(ctx context.Context, a Ask) Ticket {
 	if g.withdraw(w) {
 		return Ticket{Refused: true, Reason: Deadline, Waited: g.now().Sub(now)}
 	}
-	return <-answer // decided in this very moment
+	return <-answer // decided at this moment
 }
 
-// Done gives the place back and tells what the query took; the zero Work teaches
-// nothing. A second call does nothing.
+// Done frees the slot and reports what the query took; the zero Work is ignored. A
+// second call does nothing.
 func (t *Ticket) Done(w Work) {
 	if t.gate != nil {
 		t.DoneAt(t.gate.now(), w)
 	}
 }
 
-// DoneAt is Done at a time of the caller's.
+// DoneAt is Done at a given time.
 func (t *Ticket) DoneAt(now time.Time, w Work) {
 	g := t.gate
 	if g == nil {
@@ -148,9 +148,9 @@ func (t *Ticket) DoneAt(now time.Time, w Work) {
 	out.give()
 }
 
-// Tick asks the policy, with what the machine says of the time since the last tick.
-// A machine that says nothing (the zero Machine) is taken to have as many cores as
-// the gate has slots, and nothing else to do.
+// Tick calls the policy with the use of the machine since the last tick. The zero
+// Machine, of which nothing is known, is taken to have as many cores as the gate has
+// slots and to run nothing but queries.
 func (g *Gate) Tick(now time.Time, m Machine) {
 	g.mu.Lock()
 	if m.Capacity > 0 {
@@ -168,7 +168,7 @@ func (g *Gate) Tick(now time.Time, m Machine) {
 	out.give()
 }
 
-// Run ticks until ctx ends, with what the meter says.
+// Run ticks every Period until ctx ends, with the readings of m.
 func (g *Gate) Run(ctx context.Context, m *Meter) error {
 	tick := time.NewTicker(Period)
 	defer tick.Stop()
@@ -185,7 +185,7 @@ func (g *Gate) Run(ctx context.Context, m *Meter) error {
 	}
 }
 
-// Report is what the gate says of itself.
+// Report is the current load.
 func (g *Gate) Report() Report {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -226,12 +226,12 @@ func (g *Gate) cheapest() time.Duration {
 	return seconds(g.cost.Average().At(or(g.Floor, DefaultFloor)) * g.stretch())
 }
 
-// stretch is how much longer than its CPU time a query runs at least: a part of a
-// core is a core that stands still for the rest of the time.
+// stretch is how many times its CPU time a query takes at least: with a fraction of a
+// core, it is throttled for the rest of the time.
 func (g *Gate) stretch() float64 { return stretch(g.capacity, float64(g.slots())) }
 
-// usualWait is how long a query waits where nothing is wrong: few servers in line
-// leave longer waits at the same use than many.
+// usualWait is how long a query waits when nothing is wrong: at the same use, waits are
+// longer with few slots than with many.
 func usualWait(query, slots float64) float64 { return query * max(1, fewSlots/slots) }
 
 const fewSlots = 4
@@ -243,8 +243,8 @@ func stretch(capacity, slots float64) float64 {
 	return max(slots/capacity, 1)
 }
 
-// signals sums up the time since the last tick. The wait counts queries that still
-// wait by their age, or a standstill would look like calm.
+// signals sums up the time since the last tick. The wait includes the age of the oldest
+// waiting queries; otherwise a standstill would look idle.
 func (g *Gate) signals(now time.Time, m Machine) Signals {
 	p := &g.since
 	s := Signals{Elapsed: now.Sub(p.began), Capacity: or(g.capacity, float64(g.slots())), Used: m.Used, Arrivals: p.arrived,

@@ -1,9 +1,9 @@
 package degrade
 
-// What is left out before a query fails. First candidates with the worst priors are
-// not ranked: that is what a share is, and on made catalogues what is missed least.
-// Then, below these shares of the policy:
+// The steps of degradation before a query fails. The first is the share: candidates with
+// the worst priors are not ranked, which loses the fewest clicks on generated catalogues.
+// The others follow below these shares of the policy.
 const (
-	StaleBelow  = 0.2  // an answer of a minute ago is better than such a one
-	DefaultBots = 0.15 // programs are turned away
+	StaleBelow  = 0.2  // a remembered answer, up to a minute old, is better
+	DefaultBots = 0.15 // programs are refused
 )

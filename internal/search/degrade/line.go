@@ -2,7 +2,7 @@ package degrade
 
 import "time"
 
-// waiter is a query that is not let in yet.
+// waiter is a query that is not admitted yet.
 type waiter struct {
 	Ask
 	came   time.Time
@@ -10,8 +10,8 @@ type waiter struct {
 	gone   bool // answered or withdrawn
 }
 
-// line is a queue, first in, first out. Those who are gone keep their place until
-// they come to the front.
+// line is a queue, first in, first out. Waiters that are gone are removed when they
+// come to the front.
 type line struct {
 	all  []*waiter
 	head int
@@ -28,7 +28,7 @@ func (l *line) push(w *waiter) {
 	l.live++
 }
 
-// first is who comes next, nil if nobody waits.
+// first is the next waiter, nil if there is none.
 func (l *line) first() *waiter {
 	for l.head < len(l.all) && l.all[l.head].gone {
 		l.all[l.head] = nil
@@ -46,7 +46,7 @@ func (l *line) leave(w *waiter) {
 	l.live--
 }
 
-// answers are what a call has decided, given when the gate is unlocked.
+// answers are what a call has decided, delivered after the gate is unlocked.
 type answers struct{ all []answer }
 
 type answer struct {
@@ -73,7 +73,7 @@ func (g *Gate) line(program bool) *line {
 
 func (g *Gate) waiting() int { return g.people.live + g.programs.live }
 
-// withdraw takes a query out of its line; false if it is decided already.
+// withdraw takes a query out of its line; false if it is already decided.
 func (g *Gate) withdraw(w *waiter) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -84,7 +84,7 @@ func (g *Gate) withdraw(w *waiter) bool {
 	return true
 }
 
-// next lets in who comes next while there is room.
+// next admits waiting queries while there are free slots.
 func (g *Gate) next(now time.Time, out *answers) {
 	g.expire(now, out)
 	for g.running < g.slots() {
@@ -102,8 +102,8 @@ func (g *Gate) next(now time.Time, out *answers) {
 	}
 }
 
-// expire sends back those at the front whose deadline cannot be kept. What is behind
-// them came later, and mostly has a later one.
+// expire refuses the queries at the front whose deadline cannot be met. Those behind
+// them came later and mostly have a later deadline.
 func (g *Gate) expire(now time.Time, out *answers) {
 	for _, l := range []*line{&g.people, &g.programs} {
 		for w := l.first(); w != nil && g.hopeless(&w.Ask, now); w = l.first() {
@@ -113,8 +113,8 @@ func (g *Gate) expire(now time.Time, out *answers) {
 	}
 }
 
-// hopeless says whether even the cheapest answer would be late. A blind gate drops
-// only those who have gone away.
+// hopeless reports whether even the cheapest answer would be late. A blind gate drops
+// only queries past their deadline.
 func (g *Gate) hopeless(w *Ask, now time.Time) bool {
 	if g.Blind {
 		return !w.Deadline.IsZero() && !now.Before(w.Deadline)
@@ -122,8 +122,8 @@ func (g *Gate) hopeless(w *Ask, now time.Time) bool {
 	return !w.Deadline.IsZero() && w.Deadline.Sub(now) <= g.cheapest()
 }
 
-// bound keeps the lines short: programs go first, the oldest of them, for it has the
-// least time left; then people, the oldest of them too.
+// bound keeps the lines short: it refuses the oldest programs first, which have the
+// least time left, then the oldest people.
 func (g *Gate) bound(now time.Time, out *answers) {
 	most := g.Most
 	if most == 0 {
@@ -160,7 +160,7 @@ func (g *Gate) wait(w *waiter, out *answers) {
 	g.expire(w.came, out)
 }
 
-// enter gives a query its ticket, or sends it back if its time is up.
+// enter gives a query its ticket, or refuses it if its deadline cannot be met.
 func (g *Gate) enter(a *Ask, came, now time.Time) Ticket {
 	if g.hopeless(a, now) {
 		return Ticket{Refused: true, Reason: Deadline, Waited: now.Sub(came)}
@@ -172,7 +172,8 @@ func (g *Gate) enter(a *Ask, came, now time.Time) Ticket {
 	return t
 }
 
-// ticket is the least of what was asked for and what policy, wait and deadline allow.
+// ticket has the least of the shares that the query asks for and that policy, wait and
+// deadline allow.
 func (g *Gate) ticket(a *Ask, came, now time.Time) Ticket {
 	t := Ticket{Share: 1, Reason: None, Waited: now.Sub(came), gate: g}
 	floor := or(g.Floor, DefaultFloor)
@@ -196,15 +197,15 @@ func (g *Gate) ticket(a *Ask, came, now time.Time) Ticket {
 	return t
 }
 
-// brake is the part of the share that a wait costs: waits that are short beside the
-// work itself cost nothing.
+// brake is the fraction of the share that a wait costs. A wait that is short compared
+// with a query costs nothing.
 func (g *Gate) brake(waited time.Duration) float64 {
 	query := seconds(g.cost.Average().Full() * g.stretch())
 	from, to := max(brakeFrom, query/2), max(brakeTo, 3*query)
 	return between(0, float64(waited-from)/float64(to-from), 1)
 }
 
-// inTime is the share that can be ranked in what is left of the deadline.
+// inTime is the share that can be ranked before the deadline.
 func (g *Gate) inTime(w *Ask, now time.Time) float64 {
 	e := g.cost.Average()
 	if w.Deadline.IsZero() || !e.Known() || e.Ranked <= 0 {

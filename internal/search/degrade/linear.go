@@ -2,13 +2,13 @@ package degrade
 
 import "time"
 
-// Linear is the first policy there was: nothing is cut up to a CPU use of 90 %, from
-// there the share falls in a straight line to Floor at 100 %. It sees nothing
-// beyond 100 %, so that it must average to be calm, and is late for it.
+// Linear is the oldest policy: the share is 1 up to a CPU use of 90 %, and from there
+// falls in a straight line to Floor at 100 %. CPU use saturates at 100 %, so that Linear
+// must average it not to swing, and reacts late.
 type Linear struct {
-	From   float64       // CPU use where the cut begins, 0.9 unless set
+	From   float64       // CPU use from which the share falls, 0.9 unless set
 	Floor  float64       // share at a CPU use of 1, 0.5 unless set; the lower, the steeper the line and the more it swings
-	Window time.Duration // that CPU use is averaged over, by an exponential; zero takes it as it comes
+	Window time.Duration // of the exponential average of CPU use; zero for no average
 
 	use   float64
 	begun bool

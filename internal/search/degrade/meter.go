@@ -11,42 +11,41 @@ import (
 	"time"
 )
 
-// Meter reads what the kernel says of CPU use: of the own cgroup where it has a
-// limit, else of the machine. On systems that are not Linux it says nothing.
+// Meter reads the CPU use from the kernel: that of the process's cgroup if it has a
+// limit, else that of the machine. Only Linux is supported; elsewhere readings are empty.
 type Meter struct {
 	Root fs.FS // of the file system, the real one unless set
 }
 
-// Reading is what a meter says: times are sums since some beginning.
+// Reading is what a meter reads. Durations are totals since an arbitrary start.
 type Reading struct {
 	At       time.Time
-	Source   string  // "cgroup v2 PATH", "cgroup v1 PATH", "machine", or "" where nothing is known
+	Source   string  // "cgroup v2 PATH", "cgroup v1 PATH", "machine", or "" if nothing is known
 	Capacity float64 // cores
 	Used     time.Duration
-	RunDelay time.Duration // that own threads were ready and did not run
+	RunDelay time.Duration // that threads of the process were runnable and did not run
 	Pressure time.Duration // in which some thread waited for a CPU
 }
 
-// Machine is what happened between two readings, by the second.
+// Machine is the use between two readings, per second.
 type Machine struct {
-	Capacity float64 // cores, 0 where nothing is known
-	Quota    bool    // of a cgroup
+	Capacity float64 // cores, 0 if nothing is known
+	Quota    bool    // Capacity is the limit of a cgroup
 	Used     float64 // cores, at most Capacity
 	RunDelay float64 // cores' worth
-	Pressure float64 // part of the time
+	Pressure float64 // fraction of the time
 }
 
 const machine = "machine" // the Source without a quota
 
-// Between compares two readings. The zero Machine comes of readings that cannot be
-// compared.
+// Between is the use between two readings; the zero Machine if they cannot be compared.
 func Between(a, b Reading) Machine {
 	dt := b.At.Sub(a.At).Seconds()
 	if dt <= 0 || b.Source == "" || a.Source != b.Source || b.Used < a.Used {
 		return Machine{}
 	}
 	m := Machine{Capacity: b.Capacity, Quota: b.Source != machine, Used: min((b.Used-a.Used).Seconds()/dt, b.Capacity)}
-	m.RunDelay = max((b.RunDelay-a.RunDelay).Seconds()/dt, 0) // threads that have ended take theirs along
+	m.RunDelay = max((b.RunDelay-a.RunDelay).Seconds()/dt, 0) // the delays of threads that ended are gone
 	m.Pressure = between(0, (b.Pressure-a.Pressure).Seconds()/dt, 1)
 	return m
 }
@@ -80,11 +79,11 @@ func (m *Meter) Read(now time.Time) Reading {
 	return r
 }
 
-// kernel is the part of the file system that the kernel writes.
+// kernel reads the files of procfs and of the cgroups.
 type kernel struct{ root fs.FS }
 
-// machine is the use of all cores. What a hypervisor gave to others counts as used:
-// it cannot be had.
+// machine is the use of all cores. Time that the hypervisor stole counts as used,
+// because it is not available.
 func (k kernel) machine() Reading {
 	text := k.text("proc/stat")
 	var r Reading
@@ -107,7 +106,7 @@ func (k kernel) machine() Reading {
 	return r
 }
 
-// cgroup2 is the tightest limit from the own group upwards, cpu.max of v2.
+// cgroup2 is the tightest cpu.max (v2) from the process's group up to the root.
 func (k kernel) cgroup2() (r Reading, ok bool) {
 	own, found := k.group("")
 	if !found {
@@ -130,9 +129,9 @@ func (k kernel) cgroup2() (r Reading, ok bool) {
 	return r, ok
 }
 
-// cgroup1 is the same by cpu.cfs_quota_us and cpuacct.usage of v1. Inside a
-// container the paths of /proc/self/cgroup may be those of the host: the root of the
-// mount is the own group then.
+// cgroup1 is the same from cpu.cfs_quota_us and cpuacct.usage (v1). Inside a container
+// the paths of /proc/self/cgroup may be those of the host; then the process's group is
+// the root of the mount.
 func (k kernel) cgroup1() (r Reading, ok bool) {
 	own, found := k.group("cpu")
 	if !found {
@@ -162,7 +161,7 @@ func (k kernel) accounted(dir, at string) time.Duration {
 	return 0
 }
 
-// group is the own cgroup's path under a controller of v1, or of v2 for "".
+// group is the path of the process's cgroup under a controller of v1, or of v2 for "".
 func (k kernel) group(controller string) (string, bool) {
 	for line := range strings.Lines(k.text("proc/self/cgroup")) {
 		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -178,7 +177,7 @@ func (k kernel) group(controller string) (string, bool) {
 	return "", false
 }
 
-// runDelay sums over the threads, for /proc/self/schedstat is the first one's alone.
+// runDelay sums over the threads, because /proc/self/schedstat covers only the main one.
 func (k kernel) runDelay() (sum time.Duration) {
 	tasks, err := fs.ReadDir(k.root, "proc/self/task")
 	if err != nil {
@@ -198,7 +197,7 @@ func (k kernel) delay(name string) time.Duration {
 	return time.Duration(number(f[1]))
 }
 
-// pressure is total= of the line some.
+// pressure is the total of the line "some" of a pressure file.
 func (k kernel) pressure(name string) time.Duration {
 	for line := range strings.Lines(k.text(name)) {
 		some, is := strings.CutPrefix(line, "some ")
@@ -209,7 +208,7 @@ func (k kernel) pressure(name string) time.Duration {
 	return 0
 }
 
-// field is a value of a file of names and values.
+// field is the value of a key in a file with a key and a value on each line.
 func (k kernel) field(name, key string) int64 {
 	for line := range strings.Lines(k.text(name)) {
 		if f := strings.Fields(line); len(f) == 2 && f[0] == key {
@@ -244,7 +243,7 @@ func quota(f []string) float64 {
 	return float64(limit) / float64(period)
 }
 
-// number is 0 for what is none, such as max.
+// number parses a number; 0 if it is not one, such as max.
 func number(s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {

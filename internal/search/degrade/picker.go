@@ -13,15 +13,15 @@ type Replica struct {
 	Zone string
 }
 
-// Picker chooses among the replicas of one shard, for callers in one zone: a replica
-// of the own zone while that has enough of them that are well, the better of two
-// random ones by queries in flight × latency. One that is new or comes back begins
-// slowly; one that fails is left alone for a while.
+// Picker chooses among the replicas of one shard, for callers in one zone. It stays in
+// that zone while enough replicas there are healthy, and takes the better of two random
+// ones by queries in flight × latency. New and returning replicas start slowly; failing
+// ones are ejected for a while.
 //
 // All methods may be called by several goroutines at once.
 type Picker struct {
-	Zone string     // own zone
-	Rand *rand.Rand // decides all that is random
+	Zone string     // of the callers
+	Rand *rand.Rand // for all random choices
 
 	// mu guards the fields below, and the use of Rand.
 	mu    sync.Mutex
@@ -36,42 +36,41 @@ type Picker struct {
 // replica is what a picker knows of one.
 type replica struct {
 	Replica
-	off      bool // its zone is
+	off      bool // its zone is switched off
 	inFlight int
 	latency  float64 // seconds, averaged; 0 if unknown
 	report   Report
 	heard    time.Time // when it last reported
-	since    time.Time // since when it serves; zero: from the beginning
+	since    time.Time // when it started to serve; zero for a replica of the first Set
 	failures int       // in a row
 	until    time.Time // ejected until then
 	ejected  int       // times in a row
-	trying   bool      // after an ejection, by one request
+	trying   bool      // one request tries it after an ejection
 }
 
 // Result is how a request to a replica ended.
 type Result struct {
 	Took    time.Duration
 	Failed  bool
-	Dropped bool   // nobody waited for it any more: another was faster
-	Report  Report // of a reply
+	Dropped bool   // abandoned, because another replica was faster
+	Report  Report // sent with the reply
 }
 
 const (
 	slowStart     = 2 * time.Second
-	slowLeast     = 0.05 // weight at the beginning
+	slowLeast     = 0.05 // weight at the start
 	ejectAfter    = 3    // failures in a row
 	ejectFor      = 5 * time.Second
 	ejectLongest  = time.Minute
 	latencyWeight = 0.05
-	fresh         = 2 * time.Second // reports that are older say nothing
+	fresh         = 2 * time.Second // older reports are ignored
 	hedgePart     = 0.02            // of requests
 	hedgeSaved    = 5
 	retryPart     = 0.1
 	retrySaved    = 20
 )
 
-// Set names the replicas. Those that were not there before begin slowly, save the
-// first ones of all.
+// Set replaces the list of replicas. New ones start slowly, except in the first call.
 func (p *Picker) Set(now time.Time, replicas []Replica) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,7 +94,7 @@ func (p *Picker) Set(now time.Time, replicas []Replica) {
 	}
 }
 
-// Switch takes a zone out of use or back into it.
+// Switch switches a zone on or off.
 func (p *Picker) Switch(now time.Time, zone string, on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -123,8 +122,8 @@ func (p *Picker) Pick(now time.Time) (name string) {
 	return p.take(now, p.choose(now, ""))
 }
 
-// Retry chooses another replica after one has failed; "" where there is none, or
-// where so many requests fail that asking again would only add to the load.
+// Retry chooses another replica after one has failed; "" if there is none, or if so many
+// requests fail that retries would only add to the load.
 func (p *Picker) Retry(now time.Time, failed string) (name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,9 +141,9 @@ func (p *Picker) HedgeAfter() time.Duration {
 	return seconds(p.slow.value)
 }
 
-// Hedge chooses a second replica for a request that is slow; "" if there is none, if
-// one in fifty requests had a second one already, or if any replica ranks less than
-// everything: then it is load that is slow, and more of it would not help.
+// Hedge chooses a second replica for a request that is slow; "" if there is none, if one
+// in fifty requests has already had one, or if any replica ranks a reduced share: then
+// the load makes requests slow, and another request would add to it.
 func (p *Picker) Hedge(now time.Time, slow string) (name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,13 +159,13 @@ func (p *Picker) Hedge(now time.Time, slow string) (name string) {
 	return p.take(now, i)
 }
 
-// Done tells how a request ended.
+// Done reports how a request ended.
 func (p *Picker) Done(now time.Time, name string, result Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	i := p.find(name)
 	if i < 0 {
-		return // not named any more
+		return // Set has removed it
 	}
 	r := &p.all[i]
 	r.inFlight = max(r.inFlight-1, 0)
@@ -180,7 +179,7 @@ func (p *Picker) Done(now time.Time, name string, result Result) {
 		}
 		return
 	}
-	if r.trying { // it has come back
+	if r.trying { // it works again
 		r.trying, r.ejected, r.since, r.until = false, 0, now, time.Time{}
 	}
 	r.failures, r.report, r.heard = 0, result.Report, now
@@ -192,7 +191,7 @@ func (p *Picker) Done(now time.Time, name string, result Result) {
 	r.latency += (took - r.latency) * latencyWeight
 }
 
-// Hear takes what a replica says of itself when it was asked for nothing else.
+// Hear takes a report that a replica sent without a request of ours.
 func (p *Picker) Hear(now time.Time, name string, report Report) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -201,7 +200,7 @@ func (p *Picker) Hear(now time.Time, name string, report Report) {
 	}
 }
 
-// Report is what a replica last said of itself; ok is false if that is old.
+// Report is the last report of a replica; ok is false if it is too old.
 func (p *Picker) Report(now time.Time, name string) (r Report, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -223,13 +222,13 @@ func (p *Picker) take(now time.Time, i int) string {
 	r := &p.all[i]
 	r.inFlight++
 	if r.ejected > 0 && !now.Before(r.until) {
-		r.trying, r.until = true, now.Add(ejectFor) // one request tries it; the next waits for what comes of that
+		r.trying, r.until = true, now.Add(ejectFor) // one request tries it; the others wait for its result
 	}
 	return r.Name
 }
 
-// eject leaves a replica alone, longer each time. Never more than half of those in
-// use are left alone: when most fail, they are not what is broken.
+// eject takes a replica out of use for a while, longer each time. At most half of the
+// replicas are ejected: when most fail, the fault lies elsewhere.
 func (p *Picker) eject(now time.Time, r *replica) {
 	used, ejected := 0, 0
 	for i := range p.all {
@@ -247,7 +246,7 @@ func (p *Picker) eject(now time.Time, r *replica) {
 	r.ejected = min(r.ejected+1, 8)
 }
 
-// weight is which part of its usual load a replica can take.
+// weight is the fraction of its usual load that a replica can take.
 func (p *Picker) weight(now time.Time, r *replica) float64 {
 	switch {
 	case r.off || now.Before(r.until):

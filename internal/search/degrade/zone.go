@@ -2,33 +2,33 @@ package degrade
 
 import "time"
 
-// zone is what a choice needs to know of one.
+// zone sums up the replicas of a zone.
 type zone struct {
 	name   string
 	size   int     // replicas
-	weight float64 // of those that can be asked
-	share  float64 // mean of what they report, 1 where nothing is known
-	known  bool
+	weight float64 // sum of those that can be asked
+	share  float64 // mean of their reports, 1 if there is none
+	known  bool    // there is a report
 }
 
-// spill is how much of the own zone's requests go to another because that has more
-// room; it follows the difference of their shares slowly.
+// spill is the fraction of the zone's requests that go to another zone because that one
+// has a higher share; it follows the difference of the shares slowly.
 type spill struct {
 	part float64
 	at   time.Time
 }
 
 const (
-	enough    = 1.4 // times its replicas that are well, a zone needs no help
-	spillGain = 0.5 // part a second for each share that the other zone has more
-	spillOff  = 0.1 // part a second that is taken back
+	enough    = 1.4 // times the healthy replicas of a zone must reach all of them, or requests leave it
+	spillGain = 0.5 // rise per second, times the difference of the shares
+	spillOff  = 0.1 // fall per second
 	spillMost = 0.5
-	uneven    = 0.05 // shares that differ less are alike
-	trySpill  = 0.01 // part sent to a zone that says nothing, to hear of it
+	uneven    = 0.05 // smaller differences of shares are ignored
+	trySpill  = 0.01 // fraction sent to zones without a report, to get one
 )
 
-// choose picks a replica other than one; -1 if there is none. It mostly stays in
-// the own zone, and goes out by as much as that lacks.
+// choose picks a replica other than not; -1 if there is none. It stays in the callers'
+// zone except for the fraction that goesOut.
 func (p *Picker) choose(now time.Time, not string) int {
 	var at [8]zone
 	zones := p.zones(now, not, at[:0])
@@ -86,8 +86,8 @@ func (p *Picker) zones(now time.Time, not string, all []zone) []zone {
 	return all
 }
 
-// goesOut is the part of requests that leave the own zone: what its missing replicas
-// would have taken, and what its load takes if others have room.
+// goesOut is the fraction of requests that leave the callers' zone: what its unhealthy
+// replicas would have taken, or the spill if that is more.
 func (p *Picker) goesOut(now time.Time, zones []zone, own int) float64 {
 	o := &zones[own]
 	lacks := 1 - min(enough*o.weight/float64(o.size), 1)
@@ -114,7 +114,7 @@ func (p *Picker) goesOut(now time.Time, zones []zone, own int) float64 {
 	return max(lacks, s.part)
 }
 
-// draw picks a zone by weight and room, save one.
+// draw picks a random zone by weight, other than the one numbered save.
 func (p *Picker) draw(zones []zone, save int, total float64) int {
 	x := p.Rand.Float64() * total
 	last := save
@@ -130,8 +130,8 @@ func (p *Picker) draw(zones []zone, save int, total float64) int {
 	return last
 }
 
-// among takes the better of two random replicas of a zone. One that can take but a
-// part of its usual load takes part in as many draws.
+// among picks the better of two random replicas of a zone. A replica takes part in the
+// fraction of draws that is its weight.
 func (p *Picker) among(now time.Time, not, zone string) int {
 	var at, weak [16]int
 	here, others := at[:0], weak[:0]
@@ -163,12 +163,12 @@ func (p *Picker) among(now time.Time, not, zone string) int {
 	return here[a]
 }
 
-// load is what a request would wait for: what the replica expects of its queue, which
-// others fill too, then our own in flight and itself at the replica's pace.
+// load is the expected time of a request in seconds: the wait that the replica reports,
+// then our requests in flight and this one at the replica's latency.
 func (p *Picker) load(now time.Time, i int) float64 {
 	r := &p.all[i]
 	if r.latency == 0 {
-		return float64(r.inFlight) * 1e-9 // nothing is known: try it
+		return float64(r.inFlight) * 1e-9 // latency unknown: try it
 	}
 	wait := 0.0
 	if now.Sub(r.heard) < fresh {
@@ -177,8 +177,7 @@ func (p *Picker) load(now time.Time, i int) float64 {
 	return wait + float64(r.inFlight+1)*r.latency
 }
 
-// any is a replica of a zone in use that is left alone for its failures: better
-// than none.
+// any is a random replica of a zone in use, ejected or not: better than none.
 func (p *Picker) any(not string) int {
 	best, seen := -1, 0
 	for i := range p.all {
@@ -191,7 +190,7 @@ func (p *Picker) any(not string) int {
 	return best
 }
 
-// budget lets through a part of requests, and saves up some.
+// budget allows something for a fraction of requests, and saves up some of it.
 type budget struct{ part, most, saved float64 }
 
 func (b *budget) earn() { b.saved = min(b.saved+b.part, b.most) }
@@ -204,7 +203,7 @@ func (b *budget) spend() bool {
 	return true
 }
 
-// quantile follows a quantile of a stream in steps that are a part of it.
+// quantile estimates a quantile of a stream in steps proportional to the estimate.
 type quantile struct{ at, value float64 }
 
 func (q *quantile) add(x float64) {
