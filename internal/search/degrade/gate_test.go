@@ -27,7 +27,7 @@ func (o *offered) offer(g *Gate, now time.Time, name string, a Ask) {
 	})
 }
 
-// taught is a gate of one slot whose queries take 10 ms, 1 of them whatever is cut.
+// taught is a gate of one slot whose queries take 10 ms, of which 1 ms does not depend on the share.
 func taught(g *Gate) *Gate {
 	g.Slots = 1
 	g.Tick(ms(0), Machine{})
@@ -89,7 +89,7 @@ func TestADeadlineThatIsNearCostsShare(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeAnsweredInTimeIsSentBackAtOnce(t *testing.T) {
+func TestWhatCannotBeAnsweredInTimeIsRefusedAtOnce(t *testing.T) {
 	var o offered
 	g := taught(&Gate{})
 	o.offer(g, ms(0), "running", Ask{})
@@ -164,7 +164,7 @@ func TestAShareThatIsAskedForIsOnlyLowered(t *testing.T) {
 	}
 }
 
-func TestABlindGateLooksAtTheLawAlone(t *testing.T) {
+func TestABlindGateFollowsThePolicyAlone(t *testing.T) {
 	var o offered
 	g := taught(&Gate{Blind: true, Most: 1})
 	o.offer(g, ms(0), "running", Ask{})
@@ -180,7 +180,7 @@ func TestABlindGateLooksAtTheLawAlone(t *testing.T) {
 	}
 }
 
-func TestEnterWaitsForItsTurn(t *testing.T) {
+func TestEnterWaitsForAdmission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &Gate{Slots: 1}
 		first := g.Enter(t.Context(), Ask{})
@@ -211,7 +211,7 @@ func TestEnterWaitsForItsTurn(t *testing.T) {
 	})
 }
 
-func TestRunAsksTheLawUntilItsEnd(t *testing.T) {
+func TestRunCallsThePolicyUntilItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		policy := &counting{}
 		g := &Gate{Slots: 1, Policy: policy}
@@ -278,7 +278,7 @@ func BenchmarkGate(b *testing.B) {
 	}
 }
 
-func TestAPartOfACoreStretchesQueries(t *testing.T) {
+func TestAFractionOfACoreStretchesQueries(t *testing.T) {
 	for capacity, want := range map[float64]float64{0.4: 2.5, 1: 1, 1.5: 4.0 / 3, 8: 1} {
 		g := &Gate{}
 		g.Tick(time.Unix(0, 0), Machine{Capacity: capacity})

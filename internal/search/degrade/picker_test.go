@@ -42,7 +42,7 @@ func ask(p *Picker, at time.Time, n int, how func(name string) Result) map[strin
 
 func well(string) Result { return Result{Took: 10 * time.Millisecond, Report: Report{Share: 1}} }
 
-func TestTheOwnZoneComesFirst(t *testing.T) {
+func TestTheCallersZoneComesFirst(t *testing.T) {
 	if got := ask(picking("abc", 2), ms(0), 1000, well); got["a"] != 1000 || got["a0"] < 300 || got["a1"] < 300 {
 		t.Error(got)
 	}
@@ -129,7 +129,7 @@ func TestANewReplicaBeginsSlowly(t *testing.T) {
 	p.Done(ms(5000), "a2", well("a2")) // of one that is not named any more
 }
 
-func TestAReplicaThatFailsIsLeftAloneForAWhile(t *testing.T) {
+func TestAReplicaThatFailsIsEjectedForAWhile(t *testing.T) {
 	p := picking("abc", 2)
 	broken := true
 	how := func(name string) Result {
@@ -154,7 +154,7 @@ func TestAReplicaThatFailsIsLeftAloneForAWhile(t *testing.T) {
 	}
 }
 
-func TestMostReplicasAreNeverLeftAlone(t *testing.T) {
+func TestMostReplicasAreNeverEjected(t *testing.T) {
 	p := picking("ab", 3)
 	ask(p, ms(0), 1000, func(string) Result { return Result{Failed: true} })
 	left := 0
@@ -304,7 +304,7 @@ func BenchmarkPicker(b *testing.B) {
 	}
 }
 
-func TestARequestThatNobodyWaitsForAnyMoreSaysNothingOfItsReplica(t *testing.T) {
+func TestAnAbandonedRequestSaysNothingOfItsReplica(t *testing.T) {
 	p := &Picker{Zone: "a", Rand: rand.New(rand.NewPCG(1, 1))}
 	now := time.Unix(1000, 0)
 	p.Set(now, []Replica{{"a1", "a"}})
@@ -316,7 +316,7 @@ func TestARequestThatNobodyWaitsForAnyMoreSaysNothingOfItsReplica(t *testing.T) 
 	}
 }
 
-func TestWhatAReplicaSaysUnaskedIsHeard(t *testing.T) {
+func TestAReportWithoutARequestIsTaken(t *testing.T) {
 	p := &Picker{Zone: "a", Rand: rand.New(rand.NewPCG(1, 1))}
 	now := time.Unix(1000, 0)
 	p.Set(now, []Replica{{"a1", "a"}})

@@ -14,7 +14,7 @@ func near(t *testing.T, what string, got, want, by float64) {
 	}
 }
 
-func TestTheLinearLawFallsFromNinetyPercentToItsFloor(t *testing.T) {
+func TestTheLinearPolicyFallsFromNinetyPercentToItsFloor(t *testing.T) {
 	for _, c := range []struct{ use, share float64 }{{0, 1}, {0.9, 1}, {0.95, 0.75}, {1, 0.5}} {
 		l := &Linear{}
 		near(t, "the share", l.Share(Signals{Elapsed: Period, Capacity: 4, Used: 4 * c.use}), c.share, 1e-9)
@@ -23,7 +23,7 @@ func TestTheLinearLawFallsFromNinetyPercentToItsFloor(t *testing.T) {
 	near(t, "the floor", l.Share(Signals{Elapsed: Period, Capacity: 4, Used: 4}), 0.05, 1e-9)
 }
 
-func TestTheLinearLawAveragesOverItsWindow(t *testing.T) {
+func TestTheLinearPolicyAveragesOverItsWindow(t *testing.T) {
 	l := &Linear{Window: 10 * time.Second}
 	l.Share(Signals{Elapsed: Period, Capacity: 1, Used: 0.8})
 	for range 4 * 4 { // 4 s
@@ -36,7 +36,7 @@ func TestTheLinearLawAveragesOverItsWindow(t *testing.T) {
 	}
 }
 
-// usual is a query of 20 ms, of which 2 cannot be cut.
+// usual is a query of 20 ms, of which 2 ms do not depend on the share.
 func usual() Estimate { return Estimate{Fixed: 0.002, Ranked: 0.018, Each: 0.018 / 50000, Seen: 1000} }
 
 // stream asks a policy for some seconds at a rate of Poisson arrivals.
@@ -221,7 +221,7 @@ func TestACostThatChangesIsLearntAnew(t *testing.T) {
 	near(t, "ms in full", 1e3*c.Average().Full(), 20, 0.5)
 }
 
-func TestNonsenseTeachesNothing(t *testing.T) {
+func TestImpossibleWorkIsIgnored(t *testing.T) {
 	var c Cost
 	for _, w := range []Work{{}, {-1, 1, 1}, {1, -1, 1}, {1, 1, -1}} {
 		c.Learn(w)
@@ -247,7 +247,7 @@ func TestUnderAQuotaTheKernelsDelaysSayNothing(t *testing.T) {
 	}
 }
 
-func TestAtTheFloorTheTrimSumsUpNothing(t *testing.T) {
+func TestAtTheFloorTheSlackStays(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	f := &FeedForward{}
 	stream(f, r, 6000, 60*time.Second, func(s *Signals) { s.Wait = time.Second })

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// categories are the nodes that documents lie in. A node is its way of ids from
-// the root; what names it goes by beside the first one is a conflict.
+// categories are the nodes that documents lie in. A node is identified by its path of ids
+// from the root. A name other than its first one is a conflict.
 type categories struct {
-	dict                      // ways: ids with \x00 after each
+	dict                      // paths: ids with \x00 after each
 	nodes []node              // by number; 0 is no category
-	below map[string][]uint32 // nodes by each id on their ways
+	below map[string][]uint32 // nodes by each id on their paths
 }
 
 type node struct {
 	ids, names []string // from the root
 	other      string   // another name that a source gives the last id
-	docs       int      // alive ones
+	docs       int      // number of documents that are alive
 	from, to   uint32   // its documents in the sorted part
 }
 
-// node is the number of a way, 0 if it is empty.
+// node is the number of a path, 0 if it is empty.
 func (c *categories) node(ids, names []string) uint32 {
 	if len(c.nodes) == 0 {
 		c.nodes = make([]node, 1)
@@ -47,7 +47,7 @@ func last(texts []string) string {
 	return texts[len(texts)-1]
 }
 
-// list notes what a node lies below.
+// list adds a node to below.
 func (c *categories) list(id uint32) {
 	if c.below == nil {
 		c.below = map[string][]uint32{}
@@ -59,8 +59,7 @@ func (c *categories) list(id uint32) {
 	}
 }
 
-// order is the numbers of the nodes so that those of one branch are beside each
-// other.
+// order is the numbers of the nodes, with those of one branch next to each other.
 func (c *categories) order() []uint32 {
 	all := make([]uint32, len(c.nodes))
 	for i := range all {

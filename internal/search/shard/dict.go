@@ -8,7 +8,7 @@ type dict struct {
 	names []string
 }
 
-// id is the number of a text, a new one if it has none.
+// id is the number of a text, a new one if it is unknown.
 func (d *dict) id(text string) uint32 {
 	if text == "" {
 		return 0
@@ -34,7 +34,7 @@ func (d *dict) idOf(text []byte) uint32 {
 	return d.id(string(text))
 }
 
-// find is the number of a text, 0 if it has none.
+// find is the number of a text, 0 if it is unknown.
 func (d *dict) find(text string) uint32 { return d.ids[text] }
 
 // name is the text of a number.
@@ -54,7 +54,7 @@ type postings struct {
 	lists [][]uint32
 }
 
-// add notes that a document, the newest one, has a text.
+// add appends the newest document to a text's list.
 func (p *postings) add(id, doc uint32) {
 	for len(p.lists) <= int(id) {
 		p.lists = append(p.lists, nil)

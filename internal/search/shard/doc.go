@@ -1,9 +1,9 @@
-// Package shard is the part of the search index that one shard holds in memory:
-// documents in the order of category and quality, the words, properties and
-// filters by which they are found, and the ranking of those that match.
+// Package shard is one shard of the search index, in memory: documents in the order of
+// category and prior, the words and properties by which they are found, and the ranking
+// of those that match.
 //
-// It promises that a filter is never cut: what matches is counted exactly whatever
-// share of it is ranked. It does no I/O.
+// Matching documents are counted exactly, whatever share of them is ranked. The package
+// does no I/O.
 package shard
 
 import (
@@ -15,11 +15,11 @@ import (
 type Doc struct {
 	ID     int64  // of the page
 	Source string // short name
-	Offer  string // id of the offer within its source; "" for a page that is none
+	Offer  string // id of the offer within its source; "" for a page without an offer
 	URL    string
 	Title  string
 	Words  string // the text by which it is found
-	// Category is the way from the root: ids, and the names beside them.
+	// Category is the path from the root: ids, and their names.
 	Category, CategoryNames []string
 	Vendor, Group           string
 	Language, Currency      string
@@ -28,17 +28,16 @@ type Doc struct {
 	Regions                 Regions
 	Published               time.Time
 	Params                  []Param
-	// Signals are the numbers that rank it, NaN where it has none, in the order of
-	// Config.Signals.
+	// Signals are in the order of Config.Signals; NaN if it does not have one.
 	Signals []float32
-	// Pictures is how many it has; Length how long its text is, in bytes.
+	// Pictures is their number; Length is that of the text in bytes.
 	Pictures, Length int
 }
 
-// Param is a property that can be filtered by.
+// Param is a property to filter by.
 type Param struct{ Name, Value string }
 
-// same is a digest of what an update in place cannot change.
+// same is a digest of everything that an update in place cannot change.
 func (d *Doc) same() uint64 {
 	h := uint64(fnvStart)
 	put := func(texts ...string) {
@@ -56,7 +55,7 @@ func (d *Doc) same() uint64 {
 	return h
 }
 
-// FNV-1a, which is the same in every process.
+// FNV-1a, because it is the same in every process.
 const (
 	fnvPrime = 1099511628211
 	fnvStart = 14695981039346656037
@@ -69,7 +68,7 @@ func fnv(h uint64, text string) uint64 {
 	return h
 }
 
-// record is what is kept of the texts that an answer shows.
+// record appends the texts that an answer shows, each ended by a zero byte.
 func (d *Doc) record(dst []byte) []byte {
 	for _, t := range []string{d.Offer, d.URL, d.Title} {
 		dst = append(append(dst, strings.ReplaceAll(t, "\x00", " ")...), 0)

@@ -1,15 +1,15 @@
 package shard
 
-// Facets are how many of what matched have a value.
+// Facets count the matching documents by value.
 type Facets struct {
 	Vendors    map[string]int
 	Categories map[string]int    // by id of the last node
-	Names      map[string]string // of those
+	Names      map[string]string // of those categories
 	Prices     [len(PriceBounds)]int
 }
 
-// PriceBounds are where the ranges of prices begin, in hundredths; each ends before
-// the next one.
+// PriceBounds are the lower bounds of the price ranges, in hundredths; each range ends
+// before the next one.
 var PriceBounds = [...]int64{0, 500_00, 1000_00, 2000_00, 5000_00, 10000_00, 20000_00, 50000_00, 100000_00}
 
 // facets counts the documents of a set.
@@ -46,7 +46,7 @@ func priceRange(p int64) int {
 	return at
 }
 
-// zeros is a slice of n zeros.
+// zeros is a slice of n zeros, in the memory of s if that is large enough.
 func zeros(s []uint32, n int) []uint32 {
 	if cap(s) < n {
 		s = make([]uint32, n+n/4)

@@ -9,33 +9,33 @@ import (
 	"github.com/courant-platform/courant/internal/search/words"
 )
 
-// Model is a ranking model with what its features are of ours.
+// Model is a ranking model with the functions that compute its features.
 type Model struct {
 	Name string
 
 	scorer   *gbdt.Scorer
 	stored   []static
 	computed []*dynamic
-	first    int // trees of the first look at every candidate
+	first    int // number of trees that score every candidate
 }
 
-// firstTrees is how many trees every candidate is looked at with.
+// firstTrees is how many trees score every candidate; the rest score the best ones.
 const firstTrees = 12
 
 // static is a feature of a document.
 type static func(x *index, doc uint32) float32
 
-// dynamic is a feature of a document and a query. Its value depends on a key of the
-// document, one of few, so that it need not be worked out for each document; the
-// key -1 says that it has to be.
+// dynamic is a feature of a document and a query. Documents have one of a few keys, and
+// the value is computed once for each key; the key -1 has it computed for the document.
 type dynamic struct {
 	of   func(r *ranking, doc uint32) float32
 	keys func(x *index) int
 	key  func(r *ranking, doc uint32) int
 }
 
-// NewModel makes a model ready. Its features are known by name: signals as
-// "signal Rating", the others as docs/search.md lists them.
+// NewModel prepares a model. Features are identified by name: signals such as "signal
+// Rating", and the others that docs/search.md lists. Fails with Invalid if the model has
+// other features.
 func NewModel(name string, m *gbdt.Model, signals []string) (*Model, error) {
 	s, err := gbdt.Compile(m, func(f gbdt.Feature) bool { return dynamics()[f.Name] != nil })
 	if err != nil {
@@ -46,7 +46,7 @@ func NewModel(name string, m *gbdt.Model, signals []string) (*Model, error) {
 	for _, f := range s.Stored() {
 		of := known[f.Name]
 		if of == nil && strings.HasPrefix(f.Name, "signal ") {
-			of = func(*index, uint32) float32 { return nan() } // one that this configuration does not have
+			of = func(*index, uint32) float32 { return nan() } // this configuration does not have it
 		}
 		if of == nil {
 			return nil, courant.Errorf(courant.Invalid, "model %s: feature %q does not exist", name, f.Name)
@@ -59,8 +59,8 @@ func NewModel(name string, m *gbdt.Model, signals []string) (*Model, error) {
 	return model, nil
 }
 
-// FeatureNames are all features that there are, in the order in which Explain gives
-// their values: what a model is trained with.
+// FeatureNames are all features, in the order of Hit.Features. Models are trained with
+// these values.
 func FeatureNames(signals []string) (names []string) {
 	names = append(names, storedNames()...)
 	for _, s := range signals {
@@ -77,7 +77,7 @@ func computedNames() []string {
 	return []string{"words", "exact", "title_match", "cover", "category_share", "budget_gap", "budget", "thrift", "haste", "segment"}
 }
 
-// nan is "not known".
+// nan is the value of a feature that is not known.
 func nan() float32 { return float32(math.NaN()) }
 
 func flag(on bool) float32 {
@@ -108,7 +108,7 @@ func statics(signals []string) map[string]static {
 		"available":  func(x *index, d uint32) float32 { return flag(x.available.has(d)) },
 		"age_days": func(x *index, d uint32) float32 {
 			if x.published[d] <= 0 || x.offers.has(d) {
-				return nan() // what a shop sells has no date
+				return nan() // offers have no date
 			}
 			return float32(x.Now().Unix()-x.published[d]) / (24 * 3600)
 		},
@@ -150,8 +150,8 @@ func dynamics() map[string]*dynamic {
 	}
 }
 
-// fill writes the bins of a feature for up to 128 documents. known are the bins of
-// the keys that have come before in this ranking, one more; 0 where none has.
+// fill writes the bins of a feature for up to 128 documents. known has 1 + the bin of
+// each key that this ranking has computed, 0 for the others.
 func (f *dynamic) fill(r *ranking, g *gbdt.Feature, known []uint16, docs []uint32, row []byte) {
 	for i, d := range docs {
 		k := f.key(r, d)
@@ -166,7 +166,7 @@ func (f *dynamic) fill(r *ranking, g *gbdt.Feature, known []uint16, docs []uint3
 	}
 }
 
-// features gives the values of all features of a document, in the order of
+// features returns a function that computes all features of a document, in the order of
 // FeatureNames.
 func (r *ranking) features() func(doc uint32) []float32 {
 	own, of := statics(r.x.Signals), dynamics()
@@ -204,7 +204,7 @@ func (x *index) setBins(doc uint32) {
 	}
 }
 
-// stat is what is usual in a category.
+// stat is the distribution of prices in a category.
 type stat struct {
 	n         int
 	sum, sums float64 // of the logarithms of prices, and of their squares
@@ -220,11 +220,10 @@ func (s stat) deviation() float64 {
 type groupStat struct {
 	n   int
 	sum float64 // of the logarithms of prices
-	of  int     // how many have one
+	of  int     // how many have a price
 }
 
-// place is the place of an offer's price among those of its category, in standard
-// deviations of the logarithm.
+// place is the z-score of the logarithm of an offer's price within its category.
 func (x *index) place(d uint32) float32 {
 	c := x.category[d]
 	if x.price[d] <= 0 || int(c) >= len(x.stats) || x.stats[c].n < 2 {
@@ -237,8 +236,8 @@ func (x *index) place(d uint32) float32 {
 	return 0
 }
 
-// placeKeys number the places of prices in steps of a fiftieth, from 5 below to 5
-// above; 0 is none.
+// placeKeys is the number of keys of places: from -5 to 5 in steps of 1/50, and 0 for
+// none.
 const placeKeys = 502
 
 func placeKey(place float32) uint16 {
@@ -256,8 +255,8 @@ func placeOf(key uint16) float32 {
 	return (float32(key) - 251) / 50
 }
 
-// bargain is by how much the price is below that of the same model elsewhere, in
-// logarithms.
+// bargain is how far the price is below the mean of the same model's offers, as a
+// difference of logarithms.
 func (x *index) bargain(d uint32) float32 {
 	g := x.groups[x.group[d]]
 	if x.group[d] == 0 || x.price[d] <= 0 || g.of < 2 {
@@ -266,7 +265,7 @@ func (x *index) bargain(d uint32) float32 {
 	return float32(g.sum/float64(g.of) - math.Log(float64(x.price[d])))
 }
 
-// measure learns what is usual from all documents.
+// measure computes the statistics of categories and groups.
 func (x *index) measure() {
 	x.stats = make([]stat, len(x.categories.nodes))
 	x.groups = map[uint64]groupStat{}
@@ -288,7 +287,7 @@ func (x *index) measure() {
 	})
 }
 
-// wordsHeld is how many words of the query a document has as they are.
+// wordsHeld is how many words of the query a document has without stemming.
 func (r *ranking) wordsHeld(d uint32) int {
 	if !r.relaxed {
 		return len(r.q.Words)
@@ -303,8 +302,8 @@ func (r *ranking) exact(d uint32) float32 {
 	return float32(r.wordsHeld(d)) / float32(len(r.q.Words))
 }
 
-// titleMatch is which part of the query's words the title has. Offers are found by
-// their titles alone.
+// titleMatch is the fraction of the query's words that are in the title. Offers are found
+// by their titles alone.
 func (r *ranking) titleMatch(d uint32) float32 {
 	if r.x.offers.has(d) || len(r.q.Words) == 0 {
 		return r.exact(d)
@@ -322,7 +321,7 @@ func (r *ranking) titleMatch(d uint32) float32 {
 	return min(float32(found)/float32(len(r.q.Words)), 1)
 }
 
-// is says whether a word is this one or means the same.
+// is reports whether w is the word or one of its synonyms.
 func (q *Word) is(w []byte) bool {
 	if string(w) == q.Text {
 		return true
@@ -335,14 +334,14 @@ func (q *Word) is(w []byte) bool {
 	return false
 }
 
-// cover is how much of the title the query's words are.
+// cover is the number of the query's words relative to those of the title, at most 1.
 func (r *ranking) cover(d uint32) float32 {
 	return min(float32(len(r.q.Words))/float32(max(r.x.length[d], 1)), 1)
 }
 
 func (r *ranking) categoryShare(d uint32) float32 { return r.shares[r.x.category[d]] }
 
-// budgetGap is how far the price is from what the person likes to spend.
+// budgetGap is the distance between the place of the price and the person's budget.
 func (r *ranking) budgetGap(d uint32) float32 {
 	gap := placeOf(r.x.places[d]) - r.q.Person.Budget
 	return max(gap, -gap)

@@ -10,16 +10,16 @@ import (
 	"github.com/courant-platform/courant/internal/search/words"
 )
 
-// Config is what an index must know before its first document.
+// Config is what an index needs before its first document.
 type Config struct {
-	Signals []string // params that rank offers, such as Rating
+	Signals []string // params of offers that are features of the ranking, such as Rating
 	Model   *Model
 	Now     func() time.Time
-	Made    string // names what documents are made into; a snapshot of another is not read
+	Made    string // identifies the configuration; a snapshot of another one is refused
 }
 
-// index is the documents. Those below sorted lie in the order of category and
-// prior; what came later lies behind them as it came.
+// index holds the documents in columns. Those below sorted lie in the order of category
+// and prior; newer ones follow in the order in which they came.
 type index struct {
 	Config
 	sorted uint32
@@ -27,7 +27,7 @@ type index struct {
 
 	id        []int64
 	same      []uint64
-	record    []uint32 // where its texts begin
+	record    []uint32 // where its texts begin in texts
 	texts     []byte
 	source    []uint32
 	vendor    []uint32
@@ -40,11 +40,11 @@ type index struct {
 	price     []int64
 	old       []int64
 	places    []uint16  // of prices in their categories; see placeKey
-	prior     []float32 // what the model gives without a query
-	rank      []uint16  // place by prior within the category: 0 is the best
-	length    []uint8   // words of the text by which it is found
+	prior     []float32 // the model's score without a query
+	rank      []uint16  // place by prior within the category, scaled to 16 bits: 0 is the best
+	length    []uint8   // number of words of the text by which it is found
 	own       []float32 // signals, pictures and length of each document
-	bins      []byte    // the model's stored rows, a block of documents after the other
+	bins      []byte    // stored rows of the model, one block of documents after another
 
 	alive, available, offers set
 	dead                     int
@@ -58,7 +58,7 @@ type index struct {
 	params                      params
 }
 
-// regionSets numbers what offers say of their regions.
+// regionSets numbers the sets of regions of offers.
 type regionSets struct {
 	dict
 	sets []Regions
@@ -77,13 +77,13 @@ func newIndex(c Config) *index {
 	return &index{Config: c, at: map[int64]uint32{}, groups: map[uint64]groupStat{}}
 }
 
-// ownNumbers is how many numbers of its own a document brings to the ranking.
+// ownNumbers is how many numbers own has for each document.
 func (x *index) ownNumbers() int { return len(x.Signals) + 2 }
 
-// size is how many documents there are, dead ones included.
+// size is the number of documents, including dead ones.
 func (x *index) size() int { return len(x.id) }
 
-// put takes a document, or a new version of one.
+// put adds a document or a new version of one.
 func (x *index) put(d *Doc) {
 	same := d.same()
 	if doc, ok := x.at[d.ID]; ok {
@@ -100,7 +100,7 @@ func (x *index) put(d *Doc) {
 	x.setRank(doc)
 }
 
-// drop takes a document out, if it is there.
+// drop removes a document, if it is there.
 func (x *index) drop(page int64) {
 	if doc, ok := x.at[page]; ok {
 		delete(x.at, page)
@@ -114,7 +114,7 @@ func (x *index) kill(doc uint32) {
 	x.categories.nodes[x.category[doc]].docs--
 }
 
-// change writes what may change in place.
+// change updates a document in place.
 func (x *index) change(doc uint32, d *Doc) {
 	x.price[doc], x.old[doc], x.published[doc] = d.Price, d.OldPrice, d.Published.Unix()
 	x.available.put(doc, d.Available)
@@ -149,7 +149,7 @@ func (x *index) push(d *Doc, same uint64) uint32 {
 	x.region = append(x.region, x.regions.number(d.Regions))
 	x.group = append(x.group, GroupKey(d))
 	x.language = append(x.language, x.languages.id(d.Language))
-	x.currency = append(x.currency, x.languages.id(d.Currency)) // few texts, as languages are
+	x.currency = append(x.currency, x.languages.id(d.Currency)) // there are few of both, so that they share a dictionary
 	x.published = append(x.published, d.Published.Unix())
 	x.price, x.old = append(x.price, d.Price), append(x.old, d.OldPrice)
 	x.prior, x.rank, x.length, x.places = append(x.prior, 0), append(x.rank, 0), append(x.length, 0), append(x.places, 0)
@@ -163,7 +163,7 @@ func (x *index) push(d *Doc, same uint64) uint32 {
 	return doc
 }
 
-// index notes the words and properties of a new document.
+// index adds the words and properties of a new document.
 func (x *index) index(doc uint32, d *Doc) {
 	words.Each(d.Words, func(w []byte) bool {
 		x.words.add(w, doc)
@@ -177,9 +177,9 @@ func (x *index) index(doc uint32, d *Doc) {
 	}
 }
 
-// GroupKey names the model that an offer is one of, or the article that a page is a
-// copy of: 0 for none. Shops number their groups alike, so that vendor and category
-// have to agree.
+// GroupKey identifies the model that an offer belongs to, or the article that a page is a
+// near-duplicate of; 0 for none. Shops use the same group ids, so that vendor and
+// category must agree too.
 func GroupKey(d *Doc) uint64 {
 	if d.Group == "" {
 		return 0
@@ -212,7 +212,7 @@ func (x *index) textsAt(begin uint32) (offer, url, title string) {
 // params are the properties of offers.
 type params struct {
 	postings
-	numbers map[string][]number // by name: the values that are numbers
+	numbers map[string][]number // numeric values by name
 }
 
 type number struct {
@@ -220,7 +220,7 @@ type number struct {
 	id    uint32
 }
 
-// add notes a property. Names and values are compared in lower case.
+// add adds a property. Names and values are compared in lower case.
 func (p *params) add(q Param, doc uint32) {
 	name, value := strings.ToLower(strings.TrimSpace(q.Name)), strings.ToLower(strings.TrimSpace(q.Value))
 	if name == "" || value == "" {
@@ -235,7 +235,7 @@ func (p *params) add(q Param, doc uint32) {
 	p.postings.add(id, doc)
 }
 
-// number notes a new value if it is a number.
+// number adds a new value if it is a number.
 func (p *params) number(name, value string, id uint32) {
 	v, err := strconv.ParseFloat(value, 64)
 	if err != nil {

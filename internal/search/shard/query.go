@@ -8,42 +8,42 @@ import (
 
 // Query is what is asked of a shard.
 type Query struct {
-	Words []Word // all of them; none asks for everything that the filters let through
-	Exact bool   // words as they are and their synonyms, no other forms
-	Near  bool   // also words with slips
+	Words []Word // all must match; without any, everything that passes the filters does
+	Exact bool   // words as written and their synonyms, without stemming
+	Near  bool   // fuzzy: also words with typos
 
-	Category  string // an id; what is below it counts
+	Category  string // an id; includes the categories below it
 	Source    string
 	Language  string
 	Vendors   []string // any of them
 	Params    []Filter // all of them
-	PriceMin  int64    // hundredths; 0 for no bound, as for PriceMax
+	PriceMin  int64    // hundredths; 0 for no bound, as in PriceMax
 	PriceMax  int64
 	Available bool
 	Region    int // 0 for no filter
 	Kind      Kind
 
 	Sort    Sort
-	Top     int  // how many hits are wanted
-	Grouped bool // of the offers of one model only the best
-	Share   float64
+	Top     int     // number of hits wanted
+	Grouped bool    // only the best offer of each model
+	Share   float64 // of the matching documents to rank
 	Person  Person
 	Explain bool // hits with their features
 }
 
-// Word is a word of a query, folded, with the words that mean the same.
+// Word is a word of a query, folded, with its synonyms.
 type Word struct {
 	Text     string
 	Synonyms []string
 }
 
-// Filter lets through what has one of the values of a property.
+// Filter passes documents with one of the values of a property.
 type Filter struct {
 	Name   string
 	Values []Value
 }
 
-// Value is a text or a range of numbers whose ends belong to it.
+// Value is a text or a range of numbers, both ends included.
 type Value struct {
 	Text   string
 	Range  bool
@@ -71,28 +71,28 @@ const (
 	Newest
 )
 
-// Person is what is known of who asks; NaN where it is not.
+// Person is what is known of the user; NaN for what is not known.
 type Person struct {
 	Segment               int     // -1 for none
 	Budget, Thrift, Haste float32 // of mean 0, of 0 to 1
 }
 
-// Nobody is a person of whom nothing is known.
+// Nobody is a user of whom nothing is known.
 func Nobody() Person {
 	n := float32(math.NaN())
 	return Person{Segment: -1, Budget: n, Thrift: n, Haste: n}
 }
 
-// Answer is what a shard found. Matched, Relaxed and Facets are exact whatever
-// the share.
+// Answer is what a shard found. Matched, Relaxed and Facets are exact, whatever the
+// share.
 type Answer struct {
-	Matched       int // have all words as they are
-	Relaxed       int // more that have them in other forms
+	Matched       int // documents with all words as written
+	Relaxed       int // more documents, by stemming and typos
 	Considered    int // of both, ranked
 	Scored        int // of those, by the whole model
 	ShareUsed     float64
 	Hits          []Hit
-	Facets        Facets // of what matched; of the relaxed ones where nothing did
+	Facets        Facets // of the matched documents, or of the relaxed ones if there are none
 	Conflicts     []Conflict
 	Docs, Version int
 }
@@ -114,15 +114,15 @@ type Hit struct {
 	Features   []float32
 }
 
-// Conflict is a category that sources call by different names.
+// Conflict is a category to which sources give different names.
 type Conflict struct{ ID, Name, Other string }
 
-// space is working space that queries use again.
+// space is the memory of a query, which the next one reuses.
 type space struct {
 	exact, relaxed, part, more set
 	counts                     []uint8
 	vendors, nodes, within     []uint32
-	regions                    []uint8 // by number: 1 has the region, 2 has not, 0 is not known yet
+	regions                    []uint8 // by number of a set: 1 has the region, 2 does not, 0 is not known yet
 }
 
 // clear makes a set empty and large enough.
@@ -136,8 +136,8 @@ func (x *index) clear(s *set) set {
 	return *s
 }
 
-// match finds what has all words, and what has them only in other forms, within
-// the filters.
+// match finds the documents within the filters that have all words as written, and
+// those that have them only by stemming or with typos.
 func (x *index) match(q *Query, s *space) (exact, relaxed set) {
 	exact = x.clear(&s.exact)
 	if len(q.Words) == 0 {
@@ -177,7 +177,8 @@ func (x *index) each(w Word, f func([]uint32)) {
 	}
 }
 
-// eachForm calls f with the documents of other forms of a word.
+// eachForm calls f with the documents of words with the same stem and, if near, of words
+// with typos.
 func (x *index) eachForm(w Word, near bool, f func([]uint32)) {
 	for _, id := range x.words.forms(w.Text) {
 		f(x.words.of(id))
@@ -194,8 +195,8 @@ func (x *index) eachForm(w Word, near bool, f func([]uint32)) {
 	}
 }
 
-// filter drops what a filter does not let through: first what whole sets say, then
-// what has to be looked up for each document.
+// filter drops what does not pass the filters: first those that are sets, then those
+// that look at each document.
 func (x *index) filter(q *Query, in set, s *space) {
 	if q.Category != "" {
 		x.inCategory(q.Category, in, s)
@@ -214,7 +215,7 @@ func (x *index) filter(q *Query, in set, s *space) {
 	}
 }
 
-// inCategory drops what is in none of the category's nodes.
+// inCategory drops what is not in the category or below it.
 func (x *index) inCategory(category string, in set, s *space) {
 	part := x.clear(&s.more)
 	s.within = zeros(s.within, len(x.categories.nodes))
@@ -231,7 +232,7 @@ func (x *index) inCategory(category string, in set, s *space) {
 	in.and(part)
 }
 
-// withParam drops what has none of a property's values.
+// withParam drops what does not have one of a property's values.
 func (x *index) withParam(f Filter, in set, s *space) {
 	part := x.clear(&s.more)
 	name := strings.ToLower(strings.TrimSpace(f.Name))
@@ -286,7 +287,7 @@ func (x *index) tests(q *Query, s *space) (all []func(doc uint32) bool) {
 	return all
 }
 
-// inRegion looks each set of regions through once, however many offers have it.
+// inRegion searches each set of regions once, however many offers have it.
 func (x *index) inRegion(region int, s *space) func(doc uint32) bool {
 	if n := len(x.regions.sets); cap(s.regions) < n {
 		s.regions = make([]uint8, n+n/4)

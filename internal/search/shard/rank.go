@@ -15,29 +15,29 @@ type ranking struct {
 	q       *Query
 	m       *Model
 	relaxed bool
-	hits    []uint8   // by document: how many words it has as they are
-	shares  []float32 // by category: which part of the documents lies in it
+	hits    []uint8   // by document: how many words it has without stemming
+	shares  []float32 // by category: fraction of the documents that lies in it
 
 	room *rankingRoom
 }
 
-// rankingRoom is working space that rankings use again.
+// rankingRoom is the memory of a ranking, which the next one reuses.
 type rankingRoom struct {
 	blocks []gbdt.Block
 	docs   [][gbdt.BlockSize]uint32
 	masks  []gbdt.Mask
 	scores []gbdt.Scores
-	stored []byte // of blocks whose documents were copied together
-	rows   []byte // of computed features
+	stored []byte // rows of blocks whose documents were copied together
+	rows   []byte // rows of computed features
 }
 
 const (
-	// keepPart of the candidates, and keepLeast at least, are scored by all trees.
+	// One in keepPart candidates, and at least keepLeast, are scored by all trees.
 	keepPart  = 10
 	keepLeast = 512
-	// cutLeast are ranked whatever the share.
+	// cutLeast candidates are ranked whatever the share.
 	cutLeast = 192
-	// dense is how many documents of a block make it worth scoring where it lies.
+	// dense is the number of candidates from which a block is scored in place.
 	dense = 24
 )
 
@@ -47,8 +47,8 @@ type ranked struct {
 	score float64
 }
 
-// rank gives the best documents of a set, of which only the share with the best
-// priors is looked at. It says how many were looked at, and how many by all trees.
+// rank returns the best documents of a set, of which it ranks only the share with the
+// best priors. considered is how many were ranked, scored how many by all trees.
 func (r *ranking) rank(in set, n, top int, share float64) (best []ranked, considered, scored int) {
 	considered = r.cut(in, n, share)
 	if considered == 0 || top == 0 {
@@ -72,8 +72,8 @@ func (r *ranking) rank(in set, n, top int, share float64) (best []ranked, consid
 	return r.final(top), considered, scored
 }
 
-// cut drops what the share leaves out: documents with the worst priors of their
-// categories. Few are not cut: that would change what is found and save nothing.
+// cut drops what exceeds the share: documents with the worst priors of their categories.
+// It does not go below cutLeast: that would change results and save nothing.
 func (r *ranking) cut(in set, n int, share float64) int {
 	if share >= 1 {
 		return n
@@ -90,7 +90,7 @@ func (r *ranking) cut(in set, n int, share float64) int {
 		before += counts[limit]
 		limit++
 	}
-	left := keep - before // of those in the part that the limit divides
+	left := keep - before // that are kept of the part at the limit
 	in.keep(func(d uint32) bool {
 		part := int(r.x.rank[d] >> 6)
 		if part == limit && left > 0 {
@@ -102,13 +102,13 @@ func (r *ranking) cut(in set, n int, share float64) int {
 	return keep
 }
 
-// plain is the order without a model: by prior.
+// plain ranks without a model: by prior.
 func (r *ranking) plain(in set, top int) (best []ranked) {
 	in.each(func(d uint32) { best = append(best, ranked{d, -float64(r.x.rank[d])}) })
 	return r.x.first(best, top)
 }
 
-// first are the first of a set by their scores, the same in every replica.
+// first is the best by score. Ties are broken by id, so that all replicas agree.
 func (x *index) first(all []ranked, top int) []ranked {
 	slices.SortFunc(all, func(a, b ranked) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(x.id[a.doc], x.id[b.doc]))
@@ -116,8 +116,8 @@ func (x *index) first(all []ranked, top int) []ranked {
 	return all[:min(top, len(all))]
 }
 
-// gather lays the candidates out in blocks: those that lie close together where
-// they are, the others copied together.
+// gather arranges the candidates in blocks: dense blocks in place, all other candidates
+// copied together.
 func (r *ranking) gather(in set) {
 	room := r.room
 	room.docs, room.masks, room.blocks = room.docs[:0], room.masks[:0], room.blocks[:0]
@@ -145,7 +145,7 @@ func (r *ranking) gather(in set) {
 	r.compute()
 }
 
-// block adds a block whose documents lie one after the other.
+// block adds a block of consecutive documents.
 func (r *ranking) block(b gbdt.Block, mask gbdt.Mask, first uint32) {
 	room := r.room
 	room.blocks, room.masks = append(room.blocks, b), append(room.masks, mask)
@@ -180,7 +180,7 @@ func (r *ranking) collect(sparse []uint32, rows int) {
 	}
 }
 
-// compute fills in the features of the query, and begins the scores.
+// compute computes the features of the query, and clears the scores.
 func (r *ranking) compute() {
 	room, rows := r.room, len(r.m.computed)*gbdt.BlockSize
 	room.rows = slices.Grow(room.rows[:0], len(room.blocks)*rows)[:len(room.blocks)*rows]
@@ -207,8 +207,7 @@ func (r *ranking) score(from, to int) {
 	}
 }
 
-// narrow keeps the blocks' documents that are among the n best, and copies them
-// together.
+// narrow keeps the n best documents, and copies them together.
 func (r *ranking) narrow(n int) {
 	room := r.room
 	limit := gbdt.Threshold(room.scores, room.masks, n)
@@ -224,7 +223,7 @@ func (r *ranking) narrow(n int) {
 	room.scores = room.scores[:len(room.blocks)]
 }
 
-// narrowed is blocks filled one after the other.
+// narrowed is the blocks that narrow fills.
 type narrowed struct {
 	blocks []gbdt.Block
 	docs   [][gbdt.BlockSize]uint32
@@ -250,7 +249,7 @@ func (w *narrowed) add(b gbdt.Block, mask gbdt.Mask, docs *[gbdt.BlockSize]uint3
 	}
 }
 
-// final orders the best by their scores, whose rounding is the same in all shards.
+// final sorts the best by their scores, which are rounded alike in all shards.
 func (r *ranking) final(top int) (best []ranked) {
 	room := r.room
 	limit := gbdt.Threshold(room.scores, room.masks, top)

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// MostRegions bounds the numbers of regions.
+// MostRegions is one more than the highest number of a region.
 const MostRegions = 1 << 16
 
-// Regions are where an offer is sold: ranges of numbers, both ends included. None
-// means that nothing is said, and a filter by region does not find it.
+// Regions are where an offer is sold: ranges of numbers, both ends included. An offer
+// without any is not found by a filter by region.
 type Regions [][2]uint16
 
-// ParseRegions reads "5-21,80-86" and says whether all of it was readable.
+// ParseRegions parses "5-21,80-86". It skips what it cannot read; ok is false then.
 func ParseRegions(text string) (r Regions, ok bool) {
 	ok = true
 	for part := range strings.SplitSeq(text, ",") {
@@ -31,7 +31,7 @@ func ParseRegions(text string) (r Regions, ok bool) {
 	return r, ok
 }
 
-// Has says whether a region is among them.
+// Has reports whether a region is among them.
 func (r Regions) Has(region int) bool {
 	for _, part := range r {
 		if int(part[0]) <= region && region <= int(part[1]) {

@@ -2,7 +2,7 @@ package shard
 
 import "math/bits"
 
-// set is a set of documents: a bit each.
+// set is a set of documents, one bit each.
 type set []uint64
 
 func (s set) has(doc uint32) bool { return s[doc/64]&(1<<(doc%64)) != 0 }
@@ -16,7 +16,7 @@ func (s *set) grow(n int) {
 	}
 }
 
-// put adds or drops.
+// put adds or drops a document.
 func (s set) put(doc uint32, in bool) {
 	if in {
 		s.add(doc)
@@ -52,7 +52,7 @@ func (s set) list(docs []uint32) {
 	}
 }
 
-// count is how many there are.
+// count is the number of documents.
 func (s set) count() (n int) {
 	for _, w := range s {
 		n += bits.OnesCount64(w)
@@ -69,7 +69,7 @@ func (s set) each(f func(doc uint32)) {
 	}
 }
 
-// keep drops the documents of which f says false.
+// keep drops the documents for which f returns false.
 func (s set) keep(f func(doc uint32) bool) {
 	for i, w := range s {
 		for left := w; left != 0; left &= left - 1 {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Shard is an index that may be asked by many while one changes it. Its mutex is taken
-// before that of nears.
+// Shard is an index that many goroutines may query while one changes it. Its mutex is
+// taken before that of nears.
 type Shard struct {
-	// mu guards x, version and sorted; the one that changes them reads them without it.
+	// mu guards x, version and sorted. The goroutine that changes them reads without it.
 	mu      sync.RWMutex
 	x       *index
 	version int64
@@ -27,15 +27,13 @@ func New(c Config) *Shard {
 }
 
 const (
-	// tailLeast documents may lie unsorted however small the index is, and beside
-	// them the tailPart of the sorted ones.
+	// tailLeast documents, and one more for every tailPart sorted ones, may be unsorted.
 	tailLeast = 4096
 	tailPart  = 8
 )
 
-// Apply puts documents in, takes pages out, and notes how far the change feed has
-// been followed. It sorts when enough has come together. Only one may call it at a
-// time.
+// Apply adds or replaces documents, removes pages, and stores how far the change feed
+// has been followed. It sorts when enough documents are unsorted. Calls must not overlap.
 func (s *Shard) Apply(puts []Doc, drops []int64, version int64) {
 	s.mu.Lock()
 	for _, page := range drops {
@@ -60,14 +58,14 @@ func (s *Shard) Sort() {
 	s.mu.Unlock()
 }
 
-// Tidy sorts if what lies unsorted is worth it and the last time was long enough ago
-// for its cost, and says whether it did: words with slips and suggestions are of what
-// is sorted. Only one may call it at a time, and not beside Apply.
+// Tidy sorts if enough documents are unsorted and the last sort was long enough ago for
+// its cost, and reports whether it did. Typos and suggestions are looked up among sorted
+// documents only. Calls must not overlap each other or Apply.
 func (s *Shard) Tidy() bool {
 	s.mu.Lock()
 	tail, size := s.x.tail(), s.x.size()
 	if s.sorted.IsZero() && size > tidySmall {
-		s.sorted = time.Now() // just read: others have more to do now
+		s.sorted = time.Now() // just loaded: leave the CPU to others for now
 	}
 	since := time.Since(s.sorted)
 	s.mu.Unlock()
@@ -79,34 +77,35 @@ func (s *Shard) Tidy() bool {
 }
 
 const (
-	tidySmall = 20_000 // documents are sorted in no time
-	tidyPart  = 32     // of more documents, one in so many has to be new
-	tidyLeast = 5 * time.Second
-	tidyEach  = time.Millisecond // for each document: sorting takes a 300th of that
+	tidySmall = 20_000           // up to so many documents are sorted in no time
+	tidyPart  = 32               // of more documents, one in so many must be new
+	tidyLeast = 5 * time.Second  // between two sorts
+	tidyEach  = time.Millisecond // more for each document; sorting takes a 300th of that
 )
 
-// Clear takes all documents out.
+// Clear removes all documents.
 func (s *Shard) Clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.x, s.version = newIndex(s.x.Config), 0
 }
 
-// Size is how many documents there are, and how far the change feed was followed.
+// Size is the number of documents, and how far the change feed has been followed.
 func (s *Shard) Size() (docs int, version int64) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.x.size() - s.x.dead, s.version
 }
 
-// Texts is how many bytes the texts that answers show take.
+// Texts is the size in bytes of the texts that answers show.
 func (s *Shard) Texts() int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return len(s.x.texts)
 }
 
-// Ask answers a query. Its hits say what they are compared by; Fill adds the rest.
+// Ask answers a query. Its hits have only what is needed to compare them; Fill adds the
+// rest.
 func (s *Shard) Ask(q *Query) (a Answer) {
 	space, room := pooled[space](&s.spaces), pooled[rankingRoom](&s.rooms)
 	s.mu.RLock()
@@ -141,7 +140,7 @@ func pooled[T any](p *sync.Pool) *T {
 	return new(T)
 }
 
-// answer ranks a set and adds its best to the answer.
+// answer ranks a set and adds the best to the answer.
 func (x *index) answer(a *Answer, q *Query, in set, n int, relaxed bool, s *space, room *rankingRoom) {
 	top := q.Top - len(a.Hits)
 	if n == 0 || top <= 0 {
@@ -183,7 +182,7 @@ func (x *index) answer(a *Answer, q *Query, in set, n int, relaxed bool, s *spac
 	}
 }
 
-// sharesOf is which part of what was counted last lies in each category.
+// sharesOf is the fraction of the documents counted last that lies in each category.
 func (x *index) sharesOf(s *space, n int) []float32 {
 	shares := make([]float32, len(x.categories.nodes))
 	for id, count := range s.nodes {
@@ -192,7 +191,7 @@ func (x *index) sharesOf(s *space, n int) []float32 {
 	return shares
 }
 
-// wordHits counts for each document the words that it has as they are.
+// wordHits counts for each document the query's words that it has without stemming.
 func (x *index) wordHits(q *Query, s *space) []uint8 {
 	if n := x.size(); cap(s.counts) < n {
 		s.counts = make([]uint8, n, n+n/4)
@@ -208,11 +207,12 @@ func (x *index) wordHits(q *Query, s *space) []uint8 {
 	return s.counts
 }
 
-// copies of articles may be among the best; they are folded into the best one.
+// copies is how many near-duplicate articles may be among the best; they are folded into
+// the best one.
 const copies = 16
 
-// oneOfEach keeps the best copy of each article and, if that is asked for, the best
-// offer of each model.
+// oneOfEach keeps the best copy of each article and, with models, the best offer of each
+// model.
 func (x *index) oneOfEach(best []ranked, models bool) []ranked {
 	seen := map[uint64]bool{}
 	return slices.DeleteFunc(best, func(b ranked) bool {
@@ -248,8 +248,8 @@ func (x *index) hit(b ranked) Hit {
 	return Hit{ID: x.id[b.doc], Score: b.score, Group: x.group[b.doc]}
 }
 
-// Fill adds to hits what an answer shows of them. It is for those that are left when
-// the answers of all shards are put together. What the shard has no more it leaves.
+// Fill adds to hits what an answer shows. It is for the hits that are left when the
+// answers of all shards are merged. Hits that the shard no longer has stay as they are.
 func (s *Shard) Fill(hits []*Hit) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -269,7 +269,7 @@ func (x *index) show(d uint32, h *Hit) {
 	h.Offer, h.URL, h.Title = x.textsOf(d)
 }
 
-// conflicts are the names that sources give a category, where they differ.
+// conflicts are the differing names that sources give a category.
 func (x *index) conflicts(category string) (all []Conflict) {
 	for i := range x.categories.nodes {
 		if n := &x.categories.nodes[i]; n.other != "" && category != "" && last(n.ids) == category {

@@ -164,7 +164,7 @@ func (w *world) count(q *shard.Query) (want shard.Answer) {
 	return want
 }
 
-func TestAFilterNeverLiesWhateverIsCut(t *testing.T) {
+func TestFiltersAndCountsAreExactAtAnyShare(t *testing.T) {
 	for seed := range uint64(8) {
 		w := open(t, seed, map[bool]*shard.Model{true: model(t)}[seed%2 == 0])
 		w.fill(2000)
@@ -281,7 +281,7 @@ func TestASmallerShareKeepsTheBestOfEachCategory(t *testing.T) {
 	}
 }
 
-func TestOtherFormsAndSlipsAreFoundBelowTheWordsThemselves(t *testing.T) {
+func TestStemsAndTyposRankBelowExactWords(t *testing.T) {
 	w := open(t, 4, nil)
 	for i, title := range []string{"Phone one", "Phones two", "Fone", "Phnoe three", "Чайники", "Чайник", "чайника белая"} {
 		w.apply([]shard.Doc{{ID: int64(i + 1), Title: title, Words: title}}, nil)

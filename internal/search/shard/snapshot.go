@@ -14,9 +14,9 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// A snapshot is the columns of an index as they lie in memory, little end first,
-// with a checksum at the end. What follows from them is worked out again. Its mark
-// names the layout: one of another layout is refused, and the index is built anew.
+// A snapshot is the columns of an index as they lie in memory, little-endian, with a
+// CRC-32C at the end. Everything else is derived from the columns. The mark names the
+// layout: a snapshot of another layout is refused, and the index is rebuilt.
 const (
 	snapshotMark = "courant index 1\n"
 	mostParts    = 1 << 32 // elements of one column
@@ -33,8 +33,8 @@ func (s *Shard) Save(to io.Writer) error {
 	return errors.Join(w.err, w.to.Flush())
 }
 
-// Load reads a snapshot into a shard that is empty, and says how far it follows the
-// change feed. After an error the shard is as it was.
+// Load reads a snapshot into an empty shard, and returns the change of the feed that the
+// snapshot goes up to. An error leaves the shard unchanged.
 func (s *Shard) Load(from io.Reader) (version int64, err error) {
 	x := newIndex(s.x.Config)
 	w := &saver{from: bufio.NewReaderSize(from, 1<<20), sum: crc32.New(crc32.MakeTable(crc32.Castagnoli))}
@@ -70,7 +70,7 @@ func (s *Shard) Load(from io.Reader) (version int64, err error) {
 
 func (x *index) made() string { return x.Made + "\x00" + strings.Join(x.Signals, "\x00") }
 
-// columns writes or reads all that a snapshot holds, in one order.
+// columns writes or reads everything in a snapshot, in the same order.
 func (x *index) columns(w *saver) {
 	scalar(w, &x.sorted)
 	column(w, &x.id)
@@ -132,7 +132,7 @@ func (x *index) derive() {
 	}
 }
 
-// saver writes to one end or reads from the other, and keeps the first error.
+// saver writes a snapshot if to is set, else reads one, and keeps the first error.
 type saver struct {
 	to   *bufio.Writer
 	from *bufio.Reader
@@ -156,7 +156,7 @@ func (w *saver) read(b []byte) {
 	}
 }
 
-// bytes are the memory of some elements.
+// bytes is the memory of a slice.
 func bytes[T any](s []T) []byte {
 	var one T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(one)))
@@ -172,7 +172,7 @@ func scalar[T int64 | uint32](w *saver, n *T) {
 	}
 }
 
-// column writes or reads a slice: how many elements, then they themselves.
+// column writes or reads a slice: the number of elements, then the elements.
 func column[T any](w *saver, s *[]T) {
 	n := int64(len(*s))
 	scalar(w, &n)
@@ -184,7 +184,7 @@ func column[T any](w *saver, s *[]T) {
 		w.err = fmt.Errorf("a column must have at most %d elements, not %d", int64(mostParts), n)
 	}
 	*s = nil
-	const piece = 1 << 20 // a damaged length must not ask for all memory at once
+	const piece = 1 << 20 // so that a damaged length does not allocate all memory at once
 	for w.err == nil && n > 0 {
 		at := len(*s)
 		*s = append(*s, make([]T, min(n, piece))...)
@@ -199,7 +199,7 @@ func (w *saver) text(t string) {
 	w.last = string(b)
 }
 
-// dict writes or reads texts: where each ends, then all of them.
+// dict writes or reads texts: the end of each, then all of them.
 func (w *saver) dict(d *dict) {
 	var ends []uint64
 	var all []byte
@@ -222,7 +222,7 @@ func (w *saver) dict(d *dict) {
 	}
 }
 
-// nodes writes or reads what categories say beside their ids.
+// nodes writes or reads the names of categories.
 func (w *saver) nodes(c *categories) {
 	if w.to != nil {
 		for i := range c.nodes {

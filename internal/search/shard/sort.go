@@ -9,10 +9,10 @@ import (
 	"github.com/courant-platform/courant/internal/kit/gbdt"
 )
 
-// resorted is the index with all living documents in the order of category and
-// prior. It changes nothing that who reads the old one sees.
+// resorted is a copy of the index with all living documents in the order of category and
+// prior. Queries may go on in the old one.
 func (x *index) resorted() *index {
-	v := *x // the old documents with what is usual now
+	v := *x // the old documents with new statistics
 	v.bins, v.places = nil, make([]uint16, x.size())
 	v.measure()
 	for doc := range uint32(x.size()) {
@@ -59,7 +59,7 @@ func permuted[T any](s []T, order []uint32) []T {
 	return out
 }
 
-// order is the living documents by category, prior and page.
+// order is the living documents by category, prior and page id.
 func (x *index) order() []uint32 {
 	place := make([]uint32, len(x.categories.nodes))
 	for at, id := range x.categories.order() {
@@ -73,8 +73,7 @@ func (x *index) order() []uint32 {
 	return all
 }
 
-// priors are what the model gives each document for a query that asks for no more
-// than its category.
+// priors are the model's scores of all documents for a query for just their category.
 func (x *index) priors() []float32 {
 	out := make([]float32, x.size())
 	if x.Model == nil || x.size() == 0 {
@@ -93,8 +92,8 @@ func (x *index) priors() []float32 {
 	return out
 }
 
-// forPrior is the ranking of such a query: nobody asks, and all that matches lies in
-// the document's category.
+// forPrior is the ranking of such a query: by nobody, with all matches in the document's
+// category.
 func (x *index) forPrior() *ranking {
 	r := &ranking{x: x, q: &Query{Person: Nobody()}, m: x.Model, shares: make([]float32, len(x.categories.nodes)), room: &rankingRoom{}}
 	for i := range r.shares {
@@ -103,7 +102,7 @@ func (x *index) forPrior() *ranking {
 	return r
 }
 
-// copyTexts copies what answers show.
+// copyTexts copies the texts that answers show.
 func (x *index) copyTexts(from *index, order []uint32) {
 	x.record = make([]uint32, len(order))
 	for at, doc := range order {
@@ -131,7 +130,7 @@ func (x *index) copySets(from *index, order []uint32) {
 	}
 }
 
-// moved are lists of documents in their new places, all in one piece of memory.
+// moved are posting lists with the new numbers of documents, all in one allocation.
 func moved(lists [][]uint32, to []uint32) [][]uint32 {
 	n := 0
 	for _, l := range lists {
@@ -151,7 +150,7 @@ func moved(lists [][]uint32, to []uint32) [][]uint32 {
 	return out
 }
 
-// ranges notes where each category lies, and the places within it.
+// ranges sets the range of each category, and the ranks within it.
 func (x *index) ranges() {
 	for i := range x.categories.nodes {
 		n := &x.categories.nodes[i]
@@ -169,8 +168,7 @@ func (x *index) ranges() {
 	}
 }
 
-// setRank gives a document of the unsorted part its place among those of its
-// category.
+// setRank gives an unsorted document its rank among the sorted ones of its category.
 func (x *index) setRank(doc uint32) {
 	n := &x.categories.nodes[x.category[doc]]
 	if n.to == n.from || x.Model == nil {
@@ -191,5 +189,5 @@ func (x *index) priorOf(doc uint32) float32 {
 	return float32(r.room.scores[0][0])
 }
 
-// tail is how many documents lie behind the sorted part, dead ones included.
+// tail is the number of unsorted documents, including dead ones.
 func (x *index) tail() int { return x.size() - int(x.sorted) }

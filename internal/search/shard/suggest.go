@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// Suggestion is a word that goes on as a beginning does.
+// Suggestion is a word that completes a prefix.
 type Suggestion struct {
 	Word  string
-	Count int // documents that have it, and all words before it
+	Count int // documents that have it and all words before it
 }
 
 const (
-	suggestLook = 20_000 // words that are looked at for one beginning
-	suggestTry  = 48     // of them are counted: those with most documents
+	suggestLook = 20_000 // most words that are looked at for one prefix
+	suggestTry  = 48     // of them, with most documents, that are counted
 )
 
-// Suggest completes a beginning to words that are found together with the words
-// before it, the most frequent ones first.
+// Suggest completes a prefix to words of the documents that have all words before it, the
+// most frequent ones first.
 func (s *Shard) Suggest(before []Word, begin string, most int) []Suggestion {
 	space := pooled[space](&s.spaces)
 	s.mu.RLock()
@@ -48,12 +48,12 @@ func (s *Shard) Suggest(before []Word, begin string, most int) []Suggestion {
 	return all[:min(len(all), most)]
 }
 
-// BySuggestion is the order of suggestions.
+// BySuggestion orders suggestions: the most frequent ones first.
 func BySuggestion(a, b Suggestion) int {
 	return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Word, b.Word))
 }
 
-// frequent are the words with a beginning that most documents have.
+// frequent are the words with a prefix that most documents have.
 func (v *vocabulary) frequent(begin string) (ids []uint32) {
 	from := sort.Search(len(v.order), func(i int) bool { return v.name(v.order[i]) >= begin })
 	for i := from; i < min(from+suggestLook, len(v.order)) && strings.HasPrefix(v.name(v.order[i]), begin); i++ {

@@ -10,17 +10,16 @@ import (
 	"github.com/courant-platform/courant/internal/search/words"
 )
 
-// vocabulary is the words of the documents, with what leads from one word to its
-// other forms.
+// vocabulary is the words of the documents, with indexes for stemming and typos.
 type vocabulary struct {
 	postings
 	stems map[string][]uint32 // words by the key of a stem
 	order []uint32            // words of the sorted part, by their text
-	same  []uint8             // how many bytes each of them begins with as the one before
-	known *nears              // words that were looked for in this order
+	same  []uint8             // length of the prefix that each of them shares with the one before
+	known *nears              // cache of near
 }
 
-// add notes a word of the newest document.
+// add adds a word of the newest document.
 func (v *vocabulary) add(word []byte, doc uint32) {
 	known := v.len()
 	id := v.idOf(word)
@@ -30,7 +29,7 @@ func (v *vocabulary) add(word []byte, doc uint32) {
 	v.postings.add(id, doc)
 }
 
-// stem notes the stems of a new word.
+// stem adds the stems of a new word.
 func (v *vocabulary) stem(id uint32) {
 	words.Stems(v.name(id), func(key string) {
 		if v.stems == nil {
@@ -46,7 +45,7 @@ func (v *vocabulary) forms(word string) (ids []uint32) {
 	return ids
 }
 
-// sortWords brings the words into the order in which near ones are looked for.
+// sortWords sorts the words for the lookup of typos and prefixes.
 func (v *vocabulary) sortWords() {
 	v.order = v.order[:0:0]
 	for id := uint32(1); int(id) < v.len(); id++ {
@@ -61,7 +60,7 @@ func (v *vocabulary) sortWords() {
 	}
 }
 
-// same is how many bytes two words begin with alike, 255 at most.
+// same is the length in bytes of the common prefix of two words, at most 255.
 func same(a, b string) uint8 {
 	n := 0
 	for n < min(len(a), len(b), math.MaxUint8) && a[n] == b[n] {
@@ -70,8 +69,8 @@ func same(a, b string) uint8 {
 	return uint8(n)
 }
 
-// slips is how many slips a word may have to be taken for another one.
-func slips(word string) int {
+// mostTypos is how many typos a word may have, by its length.
+func mostTypos(word string) int {
 	switch n := utf8.RuneCountInString(word); {
 	case n < 4:
 		return 0
@@ -81,8 +80,8 @@ func slips(word string) int {
 	return 2
 }
 
-// nears remembers what is near a word: filters that leave little have the same words
-// looked for again and again.
+// nears caches the words near a word: users look for the same words again with other
+// filters.
 type nears struct {
 	// mu guards ids.
 	mu  sync.Mutex
@@ -108,19 +107,19 @@ func (n *nears) of(word string, look func() []uint32) []uint32 {
 	return ids
 }
 
-// near are the words within as many slips of a word as its length allows.
+// near are the words within as many typos of a word as its length allows.
 func (v *vocabulary) near(word string) []uint32 {
-	most := slips(word)
+	most := mostTypos(word)
 	if most == 0 || v.known == nil {
 		return nil
 	}
 	return v.known.of(word, func() []uint32 { return v.within(word, most) })
 }
 
-// within are the words within a number of slips: a letter too many, too few,
-// another, or two exchanged. It walks the words in their order as a tree: words
-// that begin alike share their rows of the table of distances, and what begins
-// too far away is passed over.
+// within are the words within a number of typos (optimal string alignment): a letter
+// inserted, deleted or replaced, or two adjacent ones swapped. It walks the sorted words
+// as a trie: words with a common prefix share rows of the table of distances, and words
+// whose prefix is too far away are skipped.
 func (v *vocabulary) within(word string, most int) (ids []uint32) {
 	w := walk{want: []rune(word), most: most}
 	for i := 0; i < len(v.order); {
@@ -137,7 +136,7 @@ func (v *vocabulary) within(word string, most int) (ids []uint32) {
 	return ids
 }
 
-// walk is the table of distances for the word that was looked at last.
+// walk is the table of distances to the word that was looked at last.
 type walk struct {
 	want []rune
 	most int
@@ -145,8 +144,8 @@ type walk struct {
 	rows [][]int // rows[i] for the first i letters of have
 }
 
-// distance is that of a word, or -1 if it is too far; dead is the length in bytes of
-// the beginning that makes it so with all other words that have it, if there is one.
+// distance is that of a word, or -1 if it is more than most. If dead is above 0, all
+// words with the same first dead bytes are too far away.
 func (w *walk) distance(have string) (d, dead int) {
 	if len(w.rows) == 0 {
 		first := make([]int, len(w.want)+1)
@@ -167,7 +166,7 @@ func (w *walk) distance(have string) (d, dead int) {
 		if slices.Min(w.rows[i]) > w.most && (i < 2 || slices.Min(w.rows[i-1])+1 > w.most) {
 			w.have, w.rows = w.have[:i], w.rows[:i+1]
 			if at > math.MaxUint8 {
-				at = 0 // v.same does not count so far
+				at = 0 // beyond what v.same counts
 			}
 			return -1, at
 		}
@@ -179,7 +178,7 @@ func (w *walk) distance(have string) (d, dead int) {
 	return d, 0
 }
 
-// row adds the row of the ith letter: optimal string alignment.
+// row adds the row of the ith letter.
 func (w *walk) row(i int) {
 	above := w.rows[i-1]
 	if i < cap(w.rows) {
