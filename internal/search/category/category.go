@@ -1,5 +1,5 @@
-// Package category is the operator's own tree of categories, and what the categories
-// of sources are in it.
+// Package category is the operator's own tree of categories, with the mapping of the
+// sources' categories to it.
 package category
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// Map is a tree of categories with the places of sources' own ones. The nil Map
-// leaves all as it is.
+// Map is a tree of categories with the mapping of the sources' categories. The nil Map
+// changes nothing.
 type Map struct {
 	nodes  map[string]node
 	places map[[2]string]string // by source ("*" for any) and the id there
@@ -25,7 +25,7 @@ type Map struct {
 
 type node struct{ parent, name string }
 
-// everySource stands for all sources that say nothing of their own.
+// everySource stands for all sources without a row of their own.
 const everySource = "*"
 
 // Read reads a map: rows of comma-separated values, of two kinds:
@@ -40,7 +40,7 @@ func Read(r io.Reader) (*Map, error) {
 	m := &Map{nodes: map[string]node{}, places: map[[2]string]string{}}
 	rows := csv.NewReader(io.TeeReader(bufio.NewReader(r), sum))
 	rows.Comment, rows.TrimLeadingSpace, rows.FieldsPerRecord = '#', true, -1
-	lines := map[string]int{} // of ids that have to be categories
+	lines := map[string]int{} // of ids that must be categories
 	for {
 		row, err := rows.Read()
 		if errors.Is(err, io.EOF) {
@@ -68,7 +68,7 @@ func Read(r io.Reader) (*Map, error) {
 	return m, nil
 }
 
-// Open reads a file; the nil Map for no path.
+// Open reads a file. It returns the nil Map if path is empty.
 func Open(path string) (*Map, error) {
 	if path == "" {
 		return nil, nil
@@ -107,7 +107,7 @@ func (m *Map) add(row []string, line int, lines map[string]int) error {
 	return nil
 }
 
-// path is the way to a category from the top, nil if it goes in a circle.
+// path is the path to a category from the root, nil if it has a cycle.
 func (m *Map) path(id string) (ids []string) {
 	for id != "" {
 		if ids = append(ids, id); len(ids) > len(m.nodes) {
@@ -119,9 +119,9 @@ func (m *Map) path(id string) (ids []string) {
 	return ids
 }
 
-// Path is where an offer lies whose source gives it a way of ids with names: in the
-// place of the deepest of them that has one. What has none keeps the source's way,
-// with the source before each id.
+// Path is the path of an offer whose source gives it a path of ids with names: that of
+// the deepest id with a mapping. Without a mapping it is the source's path, with the
+// source before each id.
 func (m *Map) Path(source string, ids, names []string) (path, called []string) {
 	if m == nil || len(ids) == 0 {
 		return ids, names
@@ -140,7 +140,7 @@ func (m *Map) Path(source string, ids, names []string) (path, called []string) {
 	return path, names
 }
 
-// ID is what a source's category is to be looked for as.
+// ID is the id by which to look for a source's category.
 func (m *Map) ID(source, own string) string {
 	if m == nil || source == "" || own == "" {
 		return own
@@ -158,7 +158,7 @@ func (m *Map) of(source, own string) (id string, ok bool) {
 	return id, ok
 }
 
-// Digest tells maps apart.
+// Digest is the SHA-256 of the file, nil for the nil Map.
 func (m *Map) Digest() []byte {
 	if m == nil {
 		return nil

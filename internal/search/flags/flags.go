@@ -1,13 +1,13 @@
-// Package flags has values that operators change while the program runs, by a file
-// that is read again every ten seconds:
+// Package flags has values that operators change while the program runs, by a file that
+// is reread every ten seconds:
 //
 //	# name = value, then conditions and perhaps the word forced
 //	search.share = 0.7 zone=a
 //	search.fuzzy = false forced
 //
-// Of the lines of a name whose conditions all hold, the first one counts. A forced
-// one goes before what a query asks for, others come after it; without a line the
-// program's own value stands.
+// The first line of a name whose conditions all hold applies. A forced value takes
+// precedence over that of the query; others apply if the query has none. Without a line
+// the program's default applies.
 package flags
 
 import (
@@ -28,15 +28,15 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// Every is how often the file is read again.
+// Every is the interval at which the file is reread.
 const Every = 10 * time.Second
 
 // Flags are the values of one file. The zero value has none.
 type Flags struct {
-	Path  string            // of the file; "" for none, and one that is missing is empty
-	Known []string          // names that there are
-	Old   map[string]string // names of the version before, and what they are called now
-	Where map[string]string // what conditions ask for, such as zone and host
+	Path  string            // of the file; "" for none. A file that does not exist counts as empty
+	Known []string          // all names
+	Old   map[string]string // new names by the names of the previous version
+	Where map[string]string // values that conditions are compared with, such as zone and host
 	Log   *slog.Logger
 
 	lines atomic.Pointer[[]line]
@@ -50,8 +50,7 @@ type line struct {
 	where       map[string]string
 }
 
-// Run reads the file again and again until ctx ends. A file with a mistake changes
-// nothing.
+// Run rereads the file until ctx ends. A file with an error changes nothing.
 func (f *Flags) Run(ctx context.Context) {
 	tick := time.NewTicker(Every)
 	defer tick.Stop()
@@ -159,8 +158,8 @@ func (f *Flags) holds(where map[string]string) bool {
 	return true
 }
 
-// Float is the value of a name: forced, else the query's own if it has one, else the
-// file's, else the program's.
+// Float is the value of a name: the file's if forced, else own if has, else the file's,
+// else program.
 func (f *Flags) Float(name string, own float64, has bool, program float64) float64 {
 	return choose(f, name, own, has, program, func(t string) (float64, error) { return strconv.ParseFloat(t, 64) })
 }

@@ -14,23 +14,23 @@ import (
 // Ask is a query for some of the shards.
 type Ask struct {
 	Query   shard.Query
-	Shards  []int          // all that are held if empty
+	Shards  []int          // to query; all that are held if empty
 	Reason  degrade.Reason // why the query's share is below 1
-	Program bool           // a bot asks, which may wait
+	Program bool           // from a bot, which may wait
 }
 
-// Part is what some shards found together.
+// Part is the merged answer of some shards.
 type Part struct {
 	Total, Relaxed int
-	Hits           []shard.Hit // the best, as many as were asked for
+	Hits           []shard.Hit // the best, at most Query.Top
 	Facets         shard.Facets
 	Conflicts      []shard.Conflict
 	Shards         []Report
-	Share          float64 // of what matched, ranked
+	Share          float64 // of the matching documents that was ranked
 	CPU            time.Duration
 }
 
-// Report is what one shard says of its part.
+// Report is how one shard answered.
 type Report struct {
 	Shard      int            `json:"shard"`
 	Matched    int            `json:"matched"`
@@ -41,8 +41,8 @@ type Report struct {
 	Reason     degrade.Reason `json:"reason"`
 }
 
-// Ask waits for room and asks the shards. It fails where there is more to do than
-// can be done before ctx ends.
+// Ask waits for admission and queries the shards. It fails with Busy if the query cannot
+// be answered before ctx ends.
 func (x *Index) Ask(ctx context.Context, a *Ask) (Part, error) {
 	t, err := x.admit(ctx, a)
 	if err != nil {
@@ -50,7 +50,7 @@ func (x *Index) Ask(ctx context.Context, a *Ask) (Part, error) {
 	}
 	q := a.Query
 	q.Share = t.Share
-	p := x.ask(&q, a.Shards, x.load.gate.Report().InFlight <= 1) // else other queries use the other cores
+	p := x.ask(&q, a.Shards, x.load.gate.Report().InFlight <= 1) // otherwise other queries use the other cores
 	for i := range p.Shards {
 		if r := &p.Shards[i]; r.ShareUsed < 1 && r.Reason != degrade.Missing {
 			r.Reason = t.Reason
@@ -61,7 +61,7 @@ func (x *Index) Ask(ctx context.Context, a *Ask) (Part, error) {
 	return p, nil
 }
 
-// ask asks shards, at once or one after the other, and puts their answers together.
+// ask queries shards, all at once or one after another, and merges their answers.
 func (x *Index) ask(q *shard.Query, shards []int, atOnce bool) Part {
 	if len(shards) == 0 {
 		shards = x.held
@@ -111,7 +111,7 @@ func partOf(n int, q *shard.Query, a *shard.Answer) Part {
 			ShareUsed: a.ShareUsed, Reason: degrade.None}}}
 }
 
-// Missing is the part of shards that do not answer.
+// Missing is the part of shards that did not answer.
 func Missing(shards ...int) (p Part) {
 	for _, n := range shards {
 		p.Shards = append(p.Shards, Report{Shard: n, Reason: degrade.Missing})
@@ -119,14 +119,14 @@ func Missing(shards ...int) (p Part) {
 	return p
 }
 
-// Merge puts parts together. Scores are of one model, so that the best of all are
-// the best of each. A shard that is missing is taken to have as much as the others.
+// Merge merges parts. Scores are from the same model, so that they can be compared. For
+// Share, a missing shard counts as much as each of the others.
 func Merge(top int, parts ...Part) Part {
 	m, _ := merge(top, parts)
 	return m
 }
 
-// merge is Merge, and says which part each hit is from.
+// merge is Merge; from is the part of each hit.
 func merge(top int, parts []Part) (m Part, from []int) {
 	ranked, weight := 0.0, 0.0
 	for i := range parts {
@@ -166,7 +166,7 @@ func merge(top int, parts []Part) (m Part, from []int) {
 	return m, from
 }
 
-// best are the best hits of parts, each of which has its own in their order.
+// best are the best hits of parts whose hits are sorted.
 func best(top int, parts []Part) (hits []shard.Hit, from []int) {
 	at := make([]int, len(parts))
 	for len(hits) < top {
@@ -185,7 +185,7 @@ func best(top int, parts []Part) (hits []shard.Hit, from []int) {
 	return hits, from
 }
 
-// before is the order of hits: those that have all words as they are, the best first.
+// before is the order of hits: those with all words as written first, then by score.
 func before(a, b *shard.Hit) bool {
 	switch {
 	case a.Relaxed != b.Relaxed:

@@ -10,18 +10,18 @@ import (
 	"github.com/courant-platform/courant/internal/search/shard"
 )
 
-// control decides how much of what matches is ranked.
+// control decides which share of the matching documents is ranked.
 type control struct {
 	gate  degrade.Gate
 	meter degrade.Meter
 
 	// mu guards said.
 	mu    sync.Mutex
-	said  float64 // the share that the log was told of last
+	said  float64 // share that was logged last
 	audit chan audited
 }
 
-// audited is a query that was cut, and what it found.
+// audited is a query that ranked less than everything, with its hits.
 type audited struct {
 	q      shard.Query
 	shards []int
@@ -29,11 +29,11 @@ type audited struct {
 }
 
 const (
-	auditOne  = 1000 // of so many queries that were cut one is asked again
-	sayChange = 0.1  // of the share is worth a line in the log
+	auditOne  = 1000 // one in so many queries that ranked less is repeated
+	sayChange = 0.1  // change of the share that is logged
 )
 
-// policyOf is how the share is worked out.
+// policyOf is the policy of a configuration.
 func policyOf(c Config) (degrade.Policy, error) {
 	switch c.Policy {
 	case "", "feed-forward":
@@ -46,7 +46,7 @@ func policyOf(c Config) (degrade.Policy, error) {
 	return nil, courant.Errorf(courant.Invalid, "index.policy must be feed-forward, linear or off, not %q", c.Policy)
 }
 
-// start readies the gate.
+// start prepares the gate. Fails with Invalid if a setting is wrong.
 func (c *control) start(config Config) error {
 	policy, err := policyOf(config)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *control) start(config Config) error {
 	return nil
 }
 
-// control reads the machine and repeats queries that were cut, until ctx ends.
+// control runs admission control, and repeats queries that ranked less, until ctx ends.
 func (x *Index) control(ctx context.Context) {
 	var all sync.WaitGroup
 	all.Go(func() { x.load.gate.Run(ctx, &x.load.meter) })
@@ -79,7 +79,7 @@ func (x *Index) control(ctx context.Context) {
 	}
 }
 
-// gauge sets a metric of the index, also by the name that it had in the version before.
+// gauge sets a metric of the index, also under its name of the previous version.
 func (x *Index) gauge(name string, value float64) {
 	x.Metrics.Gauge("courant_index_"+name, value)
 	x.Metrics.Gauge("courant_search_"+name, value)
@@ -91,7 +91,7 @@ func (x *Index) add(name string, n float64, labels ...string) {
 	x.Metrics.Add("courant_search_"+name, n, labels...)
 }
 
-// tell shows the share to whoever watches.
+// tell exports the share, and logs it when it changes.
 func (x *Index) tell() {
 	r, c := x.load.gate.Report(), &x.load
 	x.gauge("share", r.Share)
@@ -110,10 +110,10 @@ func (x *Index) tell() {
 	}
 }
 
-// Asked is the reason of a share that who asks has set.
+// Asked is the reason of a share that the query has set.
 const Asked degrade.Reason = "asked"
 
-// admit waits until there is room for a query.
+// admit waits for the admission of a query.
 func (x *Index) admit(ctx context.Context, a *Ask) (degrade.Ticket, error) {
 	reason := a.Reason
 	if reason == "" || reason == degrade.None {
@@ -129,7 +129,7 @@ func (x *Index) admit(ctx context.Context, a *Ask) (degrade.Ticket, error) {
 
 const leastShare = 0.01
 
-// done says what a query cost.
+// done reports what a query cost, and chooses some to repeat.
 func (x *Index) done(t *degrade.Ticket, q *shard.Query, shards []int, p *Part) {
 	matched, considered := 0, 0
 	for i := range p.Shards {
@@ -140,13 +140,13 @@ func (x *Index) done(t *degrade.Ticket, q *shard.Query, shards []int, p *Part) {
 	if p.Share < 1 && t.Reason != Asked && p.CPU.Nanoseconds()%auditOne == 0 {
 		select {
 		case x.load.audit <- audited{*q, shards, p.Hits}:
-		default: // one waits already
+		default: // another one is waiting
 		}
 	}
 }
 
-// repeat asks a query that was cut once more without the cut, when there is nothing
-// else to do, and notes how many of its hits are others.
+// repeat repeats a query at full share when no other query runs, and counts how many of
+// its hits are different.
 func (x *Index) repeat(ctx context.Context, a audited) {
 	for x.load.gate.Report().InFlight > 0 {
 		select {

@@ -20,8 +20,8 @@ import (
 // follower is how far the change feed has been followed.
 type follower struct {
 	after    int64
-	kept     int64 // how far the snapshots go
-	restored bool  // or found to be of no use
+	kept     int64 // change that the snapshots go up to
+	restored bool  // the snapshots were read, or were not usable
 }
 
 const changesAtOnce = 1000
@@ -55,9 +55,9 @@ func (x *Index) catchUp(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// bounds are the changes that the store can tell of: those between, and from 0 on all.
+// bounds are the changes that the store has: all between oldest and newest.
 type bounds struct {
-	oldest int64 // withdrawals up to this one are forgotten
+	oldest int64 // withdrawals up to this one are deleted
 	newest int64
 }
 
@@ -66,10 +66,11 @@ func (b *bounds) read(r store.Reader) (err error) {
 	return err
 }
 
-// hold says whether an index that has followed the feed to a change can go on from there.
+// hold reports whether an index that has followed the feed to a change can continue from
+// there.
 func (b bounds) hold(change int64) bool { return change >= b.oldest && change <= b.newest }
 
-// readChanges reads what follows, and what there is.
+// readChanges reads the next changes and the bounds.
 func (x *Index) readChanges(ctx context.Context) (changes []table.Change, b bounds, err error) {
 	err = x.Store.Read(ctx, func(r store.Reader) error {
 		if err := b.read(r); err != nil {
@@ -80,7 +81,7 @@ func (x *Index) readChanges(ctx context.Context) (changes []table.Change, b boun
 	return changes, b, err
 }
 
-// decoders is how many documents are unpacked at once.
+// decoders is the number of goroutines that decode documents.
 const decoders = 2
 
 // apply gives each change to its shard.
@@ -107,8 +108,8 @@ func (x *Index) apply(changes []table.Change) {
 	x.Put(puts, drops, changes[len(changes)-1].Number)
 }
 
-// Put gives each document to its shard, takes pages out, and notes the change that
-// the feed has been followed to. Only one may call it at a time.
+// Put adds each document to its shard, removes pages, and stores the change that the
+// feed has been followed to. Calls must not overlap.
 func (x *Index) Put(docs []shard.Doc, drops []int64, version int64) {
 	x.each(func(n int, s *shard.Shard) {
 		var puts []shard.Doc
@@ -117,7 +118,7 @@ func (x *Index) Put(docs []shard.Doc, drops []int64, version int64) {
 			if x.shardOf(&docs[i]) == n {
 				puts = append(puts, docs[i])
 			} else {
-				out = append(out, docs[i].ID) // it may have been here before
+				out = append(out, docs[i].ID) // it may have been in this shard before
 			}
 		}
 		s.Apply(puts, out, version)
@@ -126,7 +127,7 @@ func (x *Index) Put(docs []shard.Doc, drops []int64, version int64) {
 	x.version.Store(version)
 }
 
-// read reads a document. One that cannot be read is not found; the others are.
+// read decodes a document. One that cannot be decoded is treated as withdrawn.
 func (x *Index) read(c *table.Change, d *shard.Doc) {
 	if c.Withdrawn {
 		return
@@ -138,7 +139,7 @@ func (x *Index) read(c *table.Change, d *shard.Doc) {
 	}
 }
 
-// shardOf is where a document belongs: the offers of one model are together.
+// shardOf is the shard of a document. The offers of one model are in the same shard.
 func (x *Index) shardOf(d *shard.Doc) int {
 	key := shard.GroupKey(d)
 	if key == 0 {
@@ -172,7 +173,7 @@ func (x *Index) doc(c *table.Change) (d shard.Doc, err error) {
 	return d, nil
 }
 
-// Offer fills in what an offer has.
+// Offer fills in the fields of an offer.
 func (x *Index) Offer(d *shard.Doc, o *courant.Offer) {
 	d.Offer, d.Vendor, d.Group, d.Currency, d.Available = o.ID, strings.TrimSpace(o.Vendor), o.GroupID, o.Currency, o.Available
 	d.Words = strings.Join([]string{o.Name, o.TypePrefix, o.Vendor, o.Model}, "\n")
@@ -194,7 +195,7 @@ func (x *Index) Offer(d *shard.Doc, o *courant.Offer) {
 	}
 }
 
-// signal takes a param that is a number that ranks.
+// signal stores a param that is a signal; false if it is not one.
 func (x *Index) signal(values []float32, p courant.Param) bool {
 	for i, name := range x.Config.Signals {
 		if name == p.Name {
@@ -208,7 +209,7 @@ func (x *Index) signal(values []float32, p courant.Param) bool {
 	return false
 }
 
-// hundredths is a decimal price as a whole number of hundredths; 0 for none.
+// hundredths is a decimal price in hundredths; 0 for none.
 func hundredths(price string) int64 {
 	whole, part, _ := strings.Cut(price, ".")
 	part = (part + "00")[:2]

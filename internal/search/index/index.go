@@ -1,6 +1,6 @@
-// Package index holds shards of the search in memory. It follows the change feed,
-// keeps snapshots, and under load ranks less, and says so, but never filters or
-// counts less.
+// Package index holds shards of the search index in memory. It follows the change feed
+// and writes snapshots. Under load it ranks a smaller share of the matching documents and
+// says so in the answer, but still filters and counts all of them.
 package index
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/courant-platform/courant/internal/search/shard"
 )
 
-// Config is the section of the index.
+// Config is the section index of the configuration.
 type Config struct {
 	Shards     int      `toml:"shards" comment:"number of shards of the index; a query asks all of them at once"`
 	Signals    []string `toml:"signals" comment:"names of numeric params of offers that are features of the ranking"`
@@ -46,8 +46,8 @@ func Defaults() Config {
 // MaxShards bounds the number of shards.
 const MaxShards = 1024
 
-// Held reads the ranges of Hold, such as 0-3, into the numbers of shards, sorted; all
-// if there is none.
+// Held is the sorted numbers of the shards in Hold, which has ranges such as 0-3; all
+// shards if Hold is empty.
 func (c Config) Held() (held []int, err error) {
 	n := max(c.Shards, 1)
 	if len(c.Hold) == 0 {
@@ -77,17 +77,17 @@ func (c Config) Held() (held []int, err error) {
 	return slices.Compact(held), nil
 }
 
-// Index is the shards that a process holds. Its methods may be called by several
-// goroutines at once, save Run.
+// Index is the shards that a process holds. All methods but Run, Put and Open may be
+// called by several goroutines at once.
 type Index struct {
 	Store       *store.Store
 	Config      Config
 	RegionParam string // the param of an offer that holds its regions
 	Metrics     *obs.Set
 	Log         *slog.Logger
-	Dir         string // for snapshots; "" keeps none
+	Dir         string // of the snapshots; "" for none
 
-	shards     []*shard.Shard // by number; nil for those that are not held
+	shards     []*shard.Shard // by number; nil if not held
 	held       []int
 	categories *category.Map
 	engine     string
@@ -98,7 +98,8 @@ type Index struct {
 	version    atomic.Int64
 }
 
-// Open reads the model.
+// Open reads the model and the categories, and creates the shards. It must be called
+// first. Fails with Invalid if a setting or a file is wrong.
 func (x *Index) Open() error {
 	text, err := modelText(x.Config.Model)
 	if err != nil {
@@ -126,10 +127,10 @@ func (x *Index) Open() error {
 	return nil
 }
 
-// Share is what a query would rank now.
+// Share is the share that a query would rank now.
 func (x *Index) Share() float64 { return x.load.gate.Report().Share }
 
-// Docs is how many documents there are.
+// Docs is the number of documents.
 func (x *Index) Docs() (docs int) {
 	for _, n := range x.held {
 		d, _ := x.shards[n].Size()
@@ -138,10 +139,10 @@ func (x *Index) Docs() (docs int) {
 	return docs
 }
 
-// Building says that the index has not caught up with the change feed yet.
+// Building reports whether the index has not caught up with the change feed yet.
 func (x *Index) Building() bool { return !x.ready.Load() }
 
-// Texts is how many bytes the texts of documents take.
+// Texts is the size of the documents' texts in bytes.
 func (x *Index) Texts() (size int) {
 	for _, n := range x.held {
 		size += x.shards[n].Texts()
@@ -149,10 +150,10 @@ func (x *Index) Texts() (size int) {
 	return size
 }
 
-// Sort brings the documents of all shards into their order.
+// Sort sorts the documents of all shards.
 func (x *Index) Sort() { x.each(func(_ int, s *shard.Shard) { s.Sort() }) }
 
-// Handlers are what the index wants to hear.
+// Handlers are the notifications that the index subscribes to.
 func (x *Index) Handlers() []bus.Handler {
 	return []bus.Handler{flow.PageChanged.Listen(func(context.Context, flow.Changes) error {
 		x.changed.Ring()
@@ -160,23 +161,23 @@ func (x *Index) Handlers() []bus.Handler {
 	})}
 }
 
-// Status is what an index says of itself.
+// Status is the state of an index.
 type Status struct {
-	Engine  string // answers of one query have to come from one
+	Engine  string // answers of different engines must not be merged
 	Held    []int
 	Ready   bool  // it has caught up with the change feed once
-	Version int64 // the change that it has followed the feed to
+	Version int64 // change that it has followed the feed to
 	Report  degrade.Report
 }
 
-// Status is what it says now.
+// Status is the current state.
 func (x *Index) Status() Status {
 	return Status{Engine: x.engine, Held: x.held, Ready: x.ready.Load(), Version: x.version.Load(), Report: x.load.gate.Report()}
 }
 
 const (
-	lookEvery = time.Second // for changes that no bell announced
-	keepEvery = 10 * time.Minute
+	lookEvery = time.Second      // for changes without a notification
+	keepEvery = 10 * time.Minute // between snapshots
 )
 
 // Run follows the change feed until ctx ends.
@@ -206,7 +207,7 @@ func (x *Index) Run(ctx context.Context) error {
 	}
 }
 
-// tidy sorts one shard at a time, while nothing is cut.
+// tidy sorts one shard at a time, while everything is ranked.
 func (x *Index) tidy() {
 	if x.Share() < 1 {
 		return
@@ -218,7 +219,7 @@ func (x *Index) tidy() {
 	}
 }
 
-// keepIfWorth writes snapshots if there are some changes that they lack.
+// keepIfWorth writes snapshots if the last ones lack at least so many changes.
 func (x *Index) keepIfWorth(changes int64) {
 	if x.Dir == "" || x.follower.after-x.follower.kept < changes {
 		return
@@ -228,7 +229,7 @@ func (x *Index) keepIfWorth(changes int64) {
 	}
 }
 
-// shard is the one of a number; nil if it is not held, or there is none.
+// shard is a shard by number; nil if it is not held or does not exist.
 func (x *Index) shard(n int) *shard.Shard {
 	if n < 0 || n >= len(x.shards) {
 		return nil
@@ -236,7 +237,7 @@ func (x *Index) shard(n int) *shard.Shard {
 	return x.shards[n]
 }
 
-// each calls f for every shard that is held, for all at once.
+// each calls f for every shard that is held, concurrently.
 func (x *Index) each(f func(n int, s *shard.Shard)) {
 	var all sync.WaitGroup
 	for _, n := range x.held {

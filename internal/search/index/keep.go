@@ -12,13 +12,13 @@ import (
 	"github.com/courant-platform/courant/internal/search/shard"
 )
 
-// keepAfter changes are worth a new snapshot when the process ends.
+// keepAfter is the number of changes that are worth a snapshot when the process ends.
 const keepAfter = 1000
 
 func (x *Index) snapshot(n int) string { return filepath.Join(x.Dir, fmt.Sprintf("shard%d.index", n)) }
 
-// restore reads the snapshots, if there are some that fit together and the store.
-// Otherwise the index is built anew.
+// restore reads the snapshots, if they match each other and the store. Otherwise the
+// index is rebuilt.
 func (x *Index) restore(r store.Reader) error {
 	var b bounds
 	if err := b.read(r); err != nil {
@@ -56,7 +56,7 @@ func (x *Index) restore(r store.Reader) error {
 	return nil
 }
 
-// clear takes all documents out, so that the change feed is followed from its beginning.
+// clear removes all documents, so that the change feed is followed from its beginning.
 func (x *Index) clear() {
 	x.ready.Store(false)
 	x.each(func(_ int, sh *shard.Shard) { sh.Clear() })
@@ -64,9 +64,9 @@ func (x *Index) clear() {
 	x.version.Store(0)
 }
 
-// discard clears an index that is of another store than this one, such as before it was
-// restored from a backup, and drops its snapshots: the numbers of the new store may
-// reach theirs.
+// discard clears an index that belongs to another store, such as the one before a restore
+// from a backup, and deletes its snapshots, because the changes of the new store may
+// reach their numbers.
 func (x *Index) discard(b bounds) error {
 	x.Log.Warn("the store does not have the changes of the index; rebuilding it", "change", x.follower.after, "oldest", b.oldest, "newest", b.newest)
 	x.clear()

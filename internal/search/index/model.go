@@ -19,8 +19,8 @@ import (
 //go:embed model.json.gz
 var builtInModel []byte
 
-// modelText reads the ranking model of the configuration: the built-in one, which
-// docs/search.md says the origin of, unless it names a file; nothing for none.
+// modelText reads the ranking model: that of a file, the built-in one for "" (see
+// docs/search.md for its origin), or nil for "none".
 func modelText(path string) ([]byte, error) {
 	switch path {
 	case "none":
@@ -39,7 +39,7 @@ func modelText(path string) ([]byte, error) {
 	return text, nil
 }
 
-// openModel reads a model; nil for no text.
+// openModel parses a model; nil if text is nil.
 func openModel(c Config, text []byte) (*shard.Model, error) {
 	if text == nil {
 		return nil, nil
@@ -55,12 +55,12 @@ func openModel(c Config, text []byte) (*shard.Model, error) {
 	return model, nil
 }
 
-// layout is the version of what shards make of documents and queries: how they cut
-// words, which features they compute and how they order by them, which of them a
-// document belongs to.
+// layout is the version of how shards treat documents and queries: how they split words,
+// which features they compute, how they rank, and which shard a document belongs to.
 const layout = 2
 
-// engine names what two indexes have in common whose scores may be compared.
+// engine identifies everything that two indexes must have in common for their scores to
+// be comparable.
 func engine(shards int, signals []string, model, categories []byte) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %q %x %x", layout, shards, signals, sha256.Sum256(model), categories))
 	return hex.EncodeToString(sum[:8])

@@ -8,15 +8,15 @@ import (
 	"github.com/courant-platform/courant/internal/search/shard"
 )
 
-// Begin is a text whose last word is not ended yet.
+// Begin is a text whose last word is incomplete.
 type Begin struct {
-	Before []shard.Word // what is before it
+	Before []shard.Word // the words before it
 	Word   string
-	Most   int   // suggestions
-	Shards []int // to ask; all that are held if empty
+	Most   int   // number of suggestions
+	Shards []int // to query; all that are held if empty
 }
 
-// Suggest completes a text, by what most documents have.
+// Suggest completes a text with the words that most documents have.
 func (x *Index) Suggest(_ context.Context, b *Begin) ([]shard.Suggestion, error) {
 	shards := b.Shards
 	if len(shards) == 0 {
@@ -33,11 +33,11 @@ func (x *Index) Suggest(_ context.Context, b *Begin) ([]shard.Suggestion, error)
 	return Together(b.Most, parts...), nil
 }
 
-// suggestEach times as many as are wanted are taken from each shard, so that what is
-// frequent in all is not missed.
+// suggestEach times as many suggestions as are wanted are taken from each shard, so that
+// words that are frequent only in total are not missed.
 const suggestEach = 2
 
-// Together adds up what shards suggest.
+// Together adds up the suggestions of shards.
 func Together(most int, parts ...[]shard.Suggestion) (all []shard.Suggestion) {
 	counts := map[string]int{}
 	for _, p := range parts {

@@ -8,9 +8,9 @@ import (
 	"github.com/blevesearch/snowballstem/spanish"
 )
 
-// Stems calls f with the keys of a word's stems: words with a key in common are
-// forms of one another. The language of a query is not known, so that a Latin word
-// has a stem in each of English, German and Spanish, mostly the same one.
+// Stems calls f with the keys of a word's stems: words that share a key are inflections
+// of one word. The language of a query is not known, so that a Latin word has a stem in
+// each of English, German and Spanish, mostly the same one.
 func Stems(word string, f func(key string)) {
 	switch script(word) {
 	case cyrillic:
@@ -40,8 +40,8 @@ const (
 	cyrillic
 )
 
-// script is that of a word's letters; other for one with digits, which has no
-// forms.
+// script is the script of a word's letters; other for a word with digits, which has no
+// stem.
 func script(word string) int {
 	kind := other
 	for _, r := range word {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Synonyms are words that mean the same, and words that ask for nothing.
+// Synonyms are groups of synonyms, and stop words.
 type Synonyms struct {
 	groups map[string][]string
 	stop   map[string]bool
@@ -25,9 +25,9 @@ func (s *Synonyms) stopAll(text string) {
 	}
 }
 
-// ReadSynonyms reads a group of words each line, with commas between. Lines that
-// begin with # are remarks; those that begin with "stop:" have words that ask for
-// nothing, in place of the usual ones.
+// ReadSynonyms reads a group of words per line, separated by commas. Lines that begin
+// with # are comments. Lines that begin with "stop:" have stop words, which replace the
+// default ones.
 func ReadSynonyms(r io.Reader) (Synonyms, error) {
 	s := Default()
 	usual := true
@@ -57,8 +57,8 @@ func ReadSynonyms(r io.Reader) (Synonyms, error) {
 	return s, lines.Err()
 }
 
-// Of are the words that mean the same, the word itself among them if there are any.
+// Of are the synonyms of a word, including itself; nil if there are none.
 func (s Synonyms) Of(word string) []string { return s.groups[word] }
 
-// Stops says whether a word asks for nothing.
+// Stops reports whether a word is a stop word.
 func (s Synonyms) Stops(word string) bool { return s.stop[word] }

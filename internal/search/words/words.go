@@ -1,6 +1,6 @@
-// Package words cuts texts into the words by which they are found: runs of letters
-// and digits in lower case, ё as е, and pairs of characters in scripts that are
-// written without blanks. It knows the stems of words, stop words and synonyms.
+// Package words splits texts into the words by which they are found: runs of letters and
+// digits in lower case, ё as е, and pairs of characters in scripts without spaces. It
+// also does stemming, stop words and synonyms.
 package words
 
 import (
@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// longest is how many bytes of a word count.
+// longest is where longer words are cut, in bytes.
 const longest = 64
 
-// Each calls f with every word of a text, in its order, until f says false. The
-// bytes are f's only while it runs.
+// Each calls f with every word of a text, in order, until f returns false. f must not
+// keep the bytes.
 func Each(text string, f func(word []byte) bool) {
 	EachAt(text, func(word []byte, _, _ int) bool { return f(word) })
 }
 
-// EachAt is Each with where in the text the word begins and ends. Pairs of
+// EachAt is Each with the offsets in bytes at which the word begins and ends. Pairs of
 // characters overlap.
 func EachAt(text string, f func(word []byte, from, to int) bool) {
 	c := cutter{f: f}
@@ -35,8 +35,8 @@ func EachAt(text string, f func(word []byte, from, to int) bool) {
 	c.take(0, len(text), len(text))
 }
 
-// cutter is the state of Each: a word that goes on, or the character before in a
-// script without blanks.
+// cutter is the state of Each: the current word, or the previous character in a script
+// without spaces.
 type cutter struct {
 	f      func(word []byte, from, to int) bool
 	room   [longest + utf8.UTFMax]byte
@@ -45,7 +45,7 @@ type cutter struct {
 	end    int
 	before rune // 0 for none
 	first  int  // where it begins
-	paired bool // whether it was the second of a pair
+	paired bool // it was the second of a pair
 }
 
 // take takes the next character, folded.
@@ -79,7 +79,7 @@ func (c *cutter) flush() bool {
 	return ok
 }
 
-// pair takes a character of a script without blanks.
+// pair takes a character of a script without spaces.
 func (c *cutter) pair(r rune, from, to int) bool {
 	ok := true
 	if c.before != 0 {
@@ -90,14 +90,14 @@ func (c *cutter) pair(r rune, from, to int) bool {
 	return ok
 }
 
-// alone ends a run of such characters: one that stands alone is a word.
+// alone ends a run of such characters: a single one is a word.
 func (c *cutter) alone() bool {
 	r := c.before
 	c.before = 0
 	return c.paired || c.f(utf8.AppendRune(c.room[:0], r), c.first, c.end)
 }
 
-// fold is a letter or digit in lower case, or 0 for what parts words.
+// fold is a letter or digit in lower case, or 0 for a separator.
 func fold(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf:
@@ -117,15 +117,15 @@ func fold(r rune) rune {
 	case unicode.IsLetter(r), unicode.IsDigit(r):
 		return unicode.ToLower(r)
 	case unicode.IsMark(r):
-		return r // a part of the letter before it
+		return r // belongs to the letter before it
 	}
 	return 0
 }
 
-// Part says whether a character belongs to words.
+// Part reports whether a character is part of words.
 func Part(r rune) bool { return fold(r) != 0 }
 
-// isDense says whether the script is written without blanks.
+// isDense reports whether the script is written without spaces.
 func isDense(r rune) bool {
 	return r >= 0x0e00 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
 }
