@@ -14,13 +14,13 @@ import (
 	"github.com/courant-platform/courant/internal/search/shard"
 )
 
-// patience is the part of a query's time after which a replica that has not
-// answered is given up, and another is asked.
+// patience is the fraction of a query's time after which another replica is asked, too,
+// if the first one has not answered.
 const patience = 0.6
 
-// Ask asks one replica of each shard. All shards rank the same share: the least that
-// one of the replicas would. Of shards that do not answer the answer says so; it
-// fails where none does.
+// Ask queries one replica of each shard. All shards rank the same share: the least that
+// one of the replicas reports. Shards that do not answer are marked as missing in the
+// answer. Ask fails with Busy if no shard answers.
 func (f *Fleet) Ask(ctx context.Context, a *index.Ask) (index.Part, error) {
 	v := f.view.Load()
 	if v == nil || len(v.groups) == 0 {
@@ -67,8 +67,8 @@ func (f *Fleet) Ask(ctx context.Context, a *index.Ask) (index.Part, error) {
 	return index.Merge(a.Query.Top, parts...), nil
 }
 
-// unanswered is the error of a query that nobody answered. Whatever the reason, it
-// passes.
+// unanswered is the error of a query without any answer. It is Busy, because all causes
+// are temporary.
 func unanswered(errs []error) error {
 	for _, err := range errs {
 		if busy(err) {
@@ -85,15 +85,15 @@ type reply struct {
 	err  error
 }
 
-// askGroup asks a replica; another if that fails or takes too long, within what the
-// picker allows.
+// askGroup queries a replica, and another one if that fails or takes too long, as far as
+// the picker allows.
 func (v *view) askGroup(ctx context.Context, g *group, name string, a index.Ask) (index.Part, error) {
 	if name == "" {
 		return index.Part{}, errNobody
 	}
 	a.Shards = g.shards
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // whoever is slower need not go on
+	defer cancel() // stops slower replicas
 	replies := make(chan reply, 3)
 	asked, waiting := 0, 0
 	send := func(name string) {
@@ -135,7 +135,7 @@ const (
 	usualTime  = time.Second // of a query without a deadline
 )
 
-// timeFor is how long a replica may take before another is asked.
+// timeFor is how long a replica may take before another one is asked.
 func timeFor(ctx context.Context) time.Duration {
 	end, ok := ctx.Deadline()
 	if !ok {
@@ -144,12 +144,13 @@ func timeFor(ctx context.Context) time.Duration {
 	return time.Duration(patience * float64(time.Until(end)))
 }
 
-// askOne asks one replica and tells the picker how it went. One that is given up
-// late counts as failed; one that another was faster than does not.
+// askOne queries one replica and reports the result to the picker. A replica that exceeds
+// its time counts as failed; one that is abandoned before, because another was faster,
+// does not.
 func (v *view) askOne(ctx context.Context, g *group, name string, a *index.Ask) reply {
 	began, most := time.Now(), timeFor(ctx)
 	n := v.nodes[name]
-	if n == nil { // gone since the picker heard of it
+	if n == nil { // removed since the picker was set
 		g.picker.Done(began, name, degrade.Result{Failed: true})
 		return reply{name: name, err: errNobody}
 	}
@@ -157,7 +158,7 @@ func (v *view) askOne(ctx context.Context, g *group, name string, a *index.Ask) 
 	now := time.Now()
 	r := degrade.Result{Took: now.Sub(began), Report: load}
 	switch {
-	case err == nil, busy(err): // it is well
+	case err == nil, busy(err): // the replica works
 	case ctx.Err() != nil && r.Took < most:
 		r.Dropped = true
 	default:
@@ -167,8 +168,8 @@ func (v *view) askOne(ctx context.Context, g *group, name string, a *index.Ask) 
 	return reply{name, p, err}
 }
 
-// Suggest completes a text by what one replica of each shard has. Shards that do not
-// answer are left out: suggestions may be fewer. It fails where none does.
+// Suggest completes a text by the words of one replica of each shard. Shards that do not
+// answer are left out. It fails with Busy if no shard answers.
 func (f *Fleet) Suggest(ctx context.Context, b *index.Begin) ([]shard.Suggestion, error) {
 	v := f.view.Load()
 	if v == nil || len(v.groups) == 0 {

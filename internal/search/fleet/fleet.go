@@ -1,6 +1,6 @@
-// Package fleet asks the replicas of shards that other processes hold, in all zones,
-// and lets others ask the shards of this one. It finds them in the store, listens to
-// what they say of themselves, and goes on with what it knows while the store is away.
+// Package fleet queries the replicas of shards in other processes of all zones, and
+// serves the shards of this process to others. It finds replicas in the store, polls
+// their state, and continues with the last known ones while the store is unavailable.
 package fleet
 
 import (
@@ -23,30 +23,30 @@ import (
 	"github.com/courant-platform/courant/internal/search/index"
 )
 
-// Fleet is all replicas as a front sees them. Its mutex is taken before those of the
+// Fleet is all replicas, as a front knows them. Its mutex is taken before those of the
 // pickers and of the metrics.
 type Fleet struct {
 	Store   *store.Store
 	Zone    string
 	Own     string       // name of the replica in this process, if there is one
-	Index   *index.Index // and its shards, which are asked without a call
-	Shards  int          // that there are
+	Index   *index.Index // its shards, which are queried without a call
+	Shards  int          // number of shards
 	Metrics *obs.Set
 	Log     *slog.Logger
 
-	// mu guards the fields below but view and share.
+	// mu guards the fields below except view and share.
 	mu      sync.Mutex
 	nodes   map[string]*node
-	off     map[string]bool // zones
+	off     map[string]bool // zones that are switched off
 	pickers map[string]*degrade.Picker
 	engine  string
-	missed  int // looks in a row that found shards without a replica
+	missed  int // refreshes in a row with shards without a replica
 
 	view  atomic.Pointer[view]
 	share atomic.Uint64 // of the last query, bits of a float64
 }
 
-// view is what a query sees: it does not change while the query runs.
+// view is what a query sees. It is not changed after it is published.
 type view struct {
 	groups  []group
 	missing []int // shards that no replica holds
@@ -54,7 +54,7 @@ type view struct {
 	docs    int
 }
 
-// group is shards that the same replicas hold, which are asked together.
+// group is shards that the same replicas hold. They are queried together.
 type group struct {
 	shards []int
 	picker *degrade.Picker
@@ -62,9 +62,9 @@ type group struct {
 
 const (
 	refreshEvery = time.Second
-	stateTime    = 700 * time.Millisecond // to answer how it is
-	silences     = 2                      // in a row make a replica one that is not asked
-	behind       = 20_000                 // changes behind the newest replica are too many
+	stateTime    = 700 * time.Millisecond // timeout of a call of State
+	silences     = 2                      // timeouts in a row after which a replica is not queried
+	behind       = 20_000                 // most changes that a replica may be behind the newest one
 )
 
 // Run keeps the view until ctx ends.
@@ -82,7 +82,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 	}
 }
 
-// refresh reads who there is, asks all how they are, and makes the view anew.
+// refresh reads the list of replicas, polls their state, and publishes a new view.
 func (f *Fleet) refresh(ctx context.Context) {
 	if err := f.read(ctx); err != nil && ctx.Err() == nil {
 		f.Log.Warn("replica list not read; using the last one", "error", err)
@@ -90,7 +90,7 @@ func (f *Fleet) refresh(ctx context.Context) {
 	f.mu.Lock()
 	nodes := slices.Collect(maps.Values(f.nodes))
 	f.mu.Unlock()
-	said := make([]seen, len(nodes)) // asked without the lock: one that is silent holds nobody up
+	said := make([]seen, len(nodes)) // polled without the lock, so that a silent one blocks nobody
 	var all sync.WaitGroup
 	for i, n := range nodes {
 		all.Go(func() { said[i] = n.look(ctx) })
@@ -107,7 +107,7 @@ func (f *Fleet) refresh(ctx context.Context) {
 	f.look(time.Now())
 }
 
-// look makes the view of the replicas that can be asked.
+// look publishes the view of the usable replicas.
 func (f *Fleet) look(now time.Time) {
 	usable := f.usable()
 	holders := make([][]string, f.Shards)
@@ -133,7 +133,7 @@ func (f *Fleet) look(now time.Time) {
 		}
 	}
 	if len(v.groups) == 0 && f.view.Load() != nil && len(f.nodes) > 0 {
-		return // when all are silent it may be we who cannot hear
+		return // when all are silent, the fault may be on this side
 	}
 	for _, n := range usable {
 		v.docs += n.docs * f.Shards / max(len(n.state.Held), 1)
@@ -143,8 +143,8 @@ func (f *Fleet) look(now time.Time) {
 	f.tell(v)
 }
 
-// usable are the replicas that answer, have caught up, and are of the engine that
-// covers most shards, sorted by name: answers of different engines do not mix.
+// usable are the replicas that answer, have caught up, and have the engine that covers
+// most shards, sorted by name. Answers of different engines cannot be merged.
 func (f *Fleet) usable() (all []*node) {
 	newest := int64(0)
 	for _, n := range f.nodes {
@@ -174,7 +174,7 @@ func (f *Fleet) usable() (all []*node) {
 	return all
 }
 
-// covered is how many shards the replicas of an engine hold together.
+// covered is the number of shards that the replicas of an engine hold together.
 func (f *Fleet) covered(all []*node, engine string) int {
 	held := map[int]bool{}
 	for _, n := range all {
@@ -221,12 +221,12 @@ func keyOf(shards []int) string {
 	return b.String()
 }
 
-// tell shows the zones to whoever watches, and says what cannot be found.
+// tell exports the metrics of the zones, and logs shards without a replica.
 func (f *Fleet) tell(v *view) {
 	type sum struct{ share, inFlight, replicas float64 }
 	zones := map[string]sum{}
 	for _, n := range f.nodes {
-		zones[n.zone] = sum{} // also one without replicas
+		zones[n.zone] = sum{} // also a zone without usable replicas
 	}
 	for _, n := range f.nodes {
 		if asked := n.asked.Swap(0); asked > 0 {
@@ -255,11 +255,11 @@ func (f *Fleet) tell(v *view) {
 	}
 }
 
-// sayMissed is how long shards may be without a replica before that is said: at the
-// start they are.
+// sayMissed is how many refreshes shards may be without a replica before that is logged:
+// at the start they are.
 const sayMissed = 10
 
-// Share is what the last query was asked to rank.
+// Share is the share of the last query.
 func (f *Fleet) Share() float64 {
 	if share := math.Float64frombits(f.share.Load()); share > 0 {
 		return share
@@ -267,7 +267,7 @@ func (f *Fleet) Share() float64 {
 	return 1
 }
 
-// Docs is how many documents can be found.
+// Docs is an estimate of the number of documents in all shards.
 func (f *Fleet) Docs() int {
 	if v := f.view.Load(); v != nil {
 		return v.docs
@@ -275,7 +275,7 @@ func (f *Fleet) Docs() int {
 	return 0
 }
 
-// Building is never so: replicas that have not caught up are not asked.
+// Building is always false: replicas that have not caught up are not queried.
 func (f *Fleet) Building() bool { return false }
 
 // close ends all connections.

@@ -28,17 +28,17 @@ type node struct {
 	conn   *grpc.ClientConn
 	client wire.ShardsClient
 
-	state  index.Status // of which only refresh knows
+	state  index.Status // last reply to State
 	docs   int
-	silent int // times in a row that it did not answer
+	silent int // calls of State in a row without a reply
 	heard  bool
-	asked  atomic.Int64
+	asked  atomic.Int64 // queries since the last refresh
 }
 
-// row is what the store says of a replica.
+// row is a replica in the store.
 type row struct{ name, zone, address string }
 
-// read reads the replicas and which zones are off.
+// read reads the replicas, and the zones that are off.
 func (f *Fleet) read(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, refreshEvery)
 	defer cancel()
@@ -70,7 +70,7 @@ func (f *Fleet) read(ctx context.Context) error {
 	return f.take(rows, off, key)
 }
 
-// take keeps the nodes that are known, begins with new ones and ends the others.
+// take keeps known nodes, adds new ones, and ends those that are gone.
 func (f *Fleet) take(rows []row, off map[string]bool, key string) (err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -94,7 +94,7 @@ func (f *Fleet) take(rows []row, off map[string]bool, key string) (err error) {
 	return err
 }
 
-// begin prepares to ask a replica. It connects when it is asked.
+// begin prepares calls to a replica. The first call connects.
 func (f *Fleet) begin(r row, key string) (*node, error) {
 	n := &node{name: r.name, zone: r.zone, address: r.address}
 	if r.name == f.Own {
@@ -117,10 +117,10 @@ func (f *Fleet) begin(r row, key string) (*node, error) {
 
 const (
 	mostAnswer = 32 << 20        // bytes
-	lastWords  = 5 * time.Second // for what is asked already
+	lastWords  = 5 * time.Second // for calls that are in flight
 )
 
-// end closes the connection when what was asked has had time to be answered.
+// end closes the connection after calls in flight have had time to finish.
 func (n *node) end() { time.AfterFunc(lastWords, func() { n.close() }) }
 
 func (n *node) close() error {
@@ -130,14 +130,14 @@ func (n *node) close() error {
 	return n.conn.Close()
 }
 
-// seen is what a replica says when it is asked how it is.
+// seen is the reply of a replica to State.
 type seen struct {
 	state index.Status
 	docs  int
-	ok    bool // it has answered
+	ok    bool // there was a reply
 }
 
-// look asks a replica how it is.
+// look asks a replica for its state.
 func (n *node) look(ctx context.Context) seen {
 	if n.index != nil {
 		return seen{n.index.Status(), n.index.Docs(), true}
@@ -151,7 +151,7 @@ func (n *node) look(ctx context.Context) seen {
 	return seen{r.Status(), int(r.GetDocs()), true}
 }
 
-// take notes what a replica has said.
+// take stores the reply of a replica.
 func (n *node) take(s seen) {
 	if !s.ok {
 		n.silent++
@@ -160,10 +160,10 @@ func (n *node) take(s seen) {
 	n.state, n.docs, n.heard, n.silent = s.state, s.docs, true, 0
 }
 
-// well says whether a replica can be asked.
+// well reports whether a replica can be queried.
 func (n *node) well() bool { return n.heard && n.silent < silences && n.state.Ready }
 
-// ask asks a replica, and gives what it says of its load.
+// ask queries a replica, and returns the load that it reports.
 func (n *node) ask(ctx context.Context, a *index.Ask) (index.Part, degrade.Report, error) {
 	n.asked.Add(1)
 	if n.index != nil {
@@ -190,7 +190,7 @@ func (n *node) suggest(ctx context.Context, b *index.Begin) ([]shard.Suggestion,
 	return all.Into(), err
 }
 
-// token is what processes of one platform know each other by.
+// token authenticates processes of one platform to each other.
 func token(ctx context.Context, s *store.Store) (string, error) {
 	key, err := s.Secret(ctx, "shards")
 	return base64.RawURLEncoding.EncodeToString(key), err
@@ -199,10 +199,10 @@ func token(ctx context.Context, s *store.Store) (string, error) {
 // bearer sends the token with each call.
 type bearer string
 
-// GetRequestMetadata is what goes with a call.
+// GetRequestMetadata is the headers of a call.
 func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
 	return map[string]string{"authorization": "Bearer " + string(b)}, nil
 }
 
-// RequireTransportSecurity is false: replicas speak in a private network.
+// RequireTransportSecurity is false: replicas are in a private network.
 func (b bearer) RequireTransportSecurity() bool { return false }

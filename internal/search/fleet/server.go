@@ -22,20 +22,20 @@ import (
 	"github.com/courant-platform/courant/internal/search/index"
 )
 
-// Server lets fronts of other processes ask the shards of this one.
+// Server serves the shards of this process to fronts of other processes.
 type Server struct {
 	Store   *store.Store
 	Index   *index.Index
 	Name    string // of this process
 	Zone    string
-	Address string // where others reach it; that of the listener unless set
+	Address string // by which others reach it; that of the listener unless set
 	Log     *slog.Logger
 
-	wire.UnsafeShardsServer // so that the compiler finds a method that is missing
+	wire.UnsafeShardsServer // so that a missing method is a compile error
 }
 
-// Serve answers on a listener and says in the store where, until ctx ends; then it
-// lets what was asked be answered.
+// Serve serves on a listener and announces its address in the store until ctx ends; then
+// it finishes the calls in flight.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	g := grpc.NewServer(grpc.UnaryInterceptor(s.guard), grpc.MaxRecvMsgSize(1<<20), grpc.ConnectionTimeout(5*time.Second),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}))
@@ -50,7 +50,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return err
 	case <-ctx.Done():
 	}
-	all.Wait() // first nobody learns of it any more
+	all.Wait() // first withdraw the address
 	timer := time.AfterFunc(lastWords, g.Stop)
 	defer timer.Stop()
 	g.GracefulStop()
@@ -59,7 +59,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 
 const announceEvery = 5 * time.Second
 
-// announce keeps the row of this process in the store, and drops it at the end.
+// announce renews the row of this process in the store, and deletes it at the end.
 func (s *Server) announce(ctx context.Context, address string) {
 	if s.Address != "" {
 		address = s.Address
@@ -87,7 +87,7 @@ func (s *Server) announce(ctx context.Context, address string) {
 	}
 }
 
-// forgetAfter is when a row is dropped that nobody renews.
+// forgetAfter is the age at which a row that is not renewed is deleted.
 const forgetAfter = 10 * time.Minute
 
 func (s *Server) leave(ctx context.Context) {
@@ -101,7 +101,7 @@ func (s *Server) leave(ctx context.Context) {
 	}
 }
 
-// guard lets through who knows the platform's token.
+// guard passes calls with the platform's token.
 func (s *Server) guard(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	want, err := token(ctx, s.Store)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *Server) Suggest(ctx context.Context, in *wire.Begin) (*wire.Suggestions
 
 const mostSuggestions = 1000
 
-// State says how this replica is.
+// State returns the state of this replica.
 func (s *Server) State(context.Context, *wire.StateRequest) (*wire.StateReply, error) {
 	return wire.FromStatus(s.Index.Status(), s.Index.Docs()), nil
 }

@@ -5,6 +5,6 @@ const (
 	readOff   = `SELECT name FROM zones WHERE off`
 	putNode   = `INSERT INTO nodes (name, zone, address, seen) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (name) DO UPDATE SET zone = excluded.zone, address = excluded.address, seen = excluded.seen`
-	dropNodes = `DELETE FROM nodes WHERE name <> $1 AND (address = $2 OR seen < $3)` // a process that is no more had the address, or renews nothing
+	dropNodes = `DELETE FROM nodes WHERE name <> $1 AND (address = $2 OR seen < $3)` // of a process that had the address before, or that no longer renews its row
 	dropNode  = `DELETE FROM nodes WHERE name = $1`
 )

@@ -8,14 +8,14 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// Zone is a place where replicas stand that may be lost at once.
+// Zone is a group of replicas that may be lost at once, such as a data centre.
 type Zone struct {
 	Name     string    `json:"name"`
 	On       bool      `json:"on"`
 	Replicas []Replica `json:"replicas"`
 }
 
-// Replica is one of a zone, as this front sees it.
+// Replica is a replica of a zone, as this front sees it.
 type Replica struct {
 	Name     string  `json:"name"`
 	Address  string  `json:"address"`
@@ -27,7 +27,7 @@ type Replica struct {
 	Waiting  int     `json:"waiting"`
 }
 
-// Zones are all zones with their replicas, sorted by name.
+// Zones are all zones with their replicas, sorted by name. They are read from the store.
 func (f *Fleet) Zones(ctx context.Context) ([]Zone, error) {
 	if err := f.read(ctx); err != nil {
 		return nil, err
@@ -74,7 +74,8 @@ func (f *Fleet) stateOf(v *view, n *node) string {
 	return "ready"
 }
 
-// MaySwitch says why a zone cannot be taken out of use or back.
+// MaySwitch is nil if a zone can be switched on or off: NotFound if it does not exist,
+// Conflict if it is the last one that is on.
 func (f *Fleet) MaySwitch(ctx context.Context, name string, on bool) error {
 	zones, err := f.Zones(ctx)
 	if err != nil {
@@ -96,8 +97,8 @@ func (f *Fleet) MaySwitch(ctx context.Context, name string, on bool) error {
 	return nil
 }
 
-// Ready says whether readers may be sent to this front: whether its zone is on, and
-// it knows replicas of all shards.
+// Ready is nil if this front can take queries: its zone is on, and all shards have a
+// replica.
 func (f *Fleet) Ready(context.Context) error {
 	f.mu.Lock()
 	off := f.off[f.Zone]

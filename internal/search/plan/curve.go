@@ -9,24 +9,24 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// Point says that ranking a share of the candidates loses a part of the clicks.
+// Point is the fraction of clicks that is lost at a share.
 type Point struct {
 	Share float64 `json:"share"`
 	Lost  float64 `json:"lost"`
 }
 
-// Curve is what shares lose, in straight lines between points. Below the last one it
-// goes to the loss of everything at a share of 0.
+// Curve is the fraction of clicks lost by share, linear between points. Below the last
+// point it rises to 1 at a share of 0.
 type Curve []Point
 
-// Measured is the loss of clicks where candidates are left out by a prior that makes
-// up half of what people see in an offer, among a million offers: the worse of the
-// figures for queries with 1,000 to 9,999 and for those with more answers.
+// Measured is the loss measured on a million generated offers, where the prior by which
+// candidates are left out accounts for half of what people see in an offer. It is the
+// worse of the values for queries with 1,000 to 9,999 answers and with more.
 func Measured() Curve {
 	return Curve{{1, 0}, {0.7, 0}, {0.5, 0.0005}, {0.1, 0.027}}
 }
 
-// ReadCurve reads a JSON array of points in any order.
+// ReadCurve parses a JSON array of points in any order. Fails with Invalid.
 func ReadCurve(text []byte) (Curve, error) {
 	var c Curve
 	if err := json.Unmarshal(text, &c); err != nil {
@@ -49,7 +49,7 @@ func ReadCurve(text []byte) (Curve, error) {
 	return c, nil
 }
 
-// Lost is the part of clicks that a share loses.
+// Lost is the fraction of clicks lost at a share.
 func (c Curve) Lost(share float64) float64 {
 	above := Point{1, 0}
 	for _, p := range c {

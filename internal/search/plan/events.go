@@ -2,7 +2,7 @@ package plan
 
 import "time"
 
-// kind is what happens at an event.
+// kind is the kind of an event.
 type kind uint8
 
 const (
@@ -23,7 +23,7 @@ type event struct {
 	to      Switch
 }
 
-// events is a heap, the next one first.
+// events is a heap with the next event first.
 type events struct {
 	all   []event
 	count uint64

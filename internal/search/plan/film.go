@@ -9,17 +9,17 @@ import (
 	"github.com/courant-platform/courant/internal/search/degrade"
 )
 
-// Second is what one second was like.
+// Second sums up one second.
 type Second struct {
 	At       time.Duration          `json:"-"`       // its end
-	Load     float64                `json:"load"`    // demand at full share as a part of the capacity of the zones that are on
-	Share    float64                `json:"share"`   // used, mean of answers
-	Policy   float64                `json:"law"`     // share of the policies, mean of servers that are on
+	Load     float64                `json:"load"`    // demand at full share relative to the capacity of the zones that are on
+	Share    float64                `json:"share"`   // that was ranked, mean of the answers
+	Policy   float64                `json:"law"`     // share of the policies, mean of the servers that are on
 	Queries  int                    `json:"queries"` // that ended
 	Errors   int                    `json:"errors"`
 	P50      time.Duration          `json:"-"`
 	P99      time.Duration          `json:"-"`
-	InFlight []int                  `json:"in_flight"` // by zone, with those that wait
+	InFlight []int                  `json:"in_flight"` // by zone, including waiting ones
 	Reasons  map[degrade.Reason]int `json:"reasons"`
 }
 
@@ -34,7 +34,7 @@ func (s Second) MarshalJSON() ([]byte, error) {
 	}{s.At.Seconds(), plain(s), milliseconds(s.P50), milliseconds(s.P99)})
 }
 
-// Film is what was seen of a world.
+// Film is the record of a simulation.
 type Film struct {
 	Seconds []Second
 
@@ -47,25 +47,25 @@ type Film struct {
 type take struct {
 	came, took time.Duration
 	share      float32
-	answered   bool // by all shards, be it late
+	answered   bool // by all shards, even if late
 	failed     bool
 }
 
-// reel is the mean share that a server gave in a period.
+// reel is the mean share of the queries that a server admitted in a period.
 type reel struct {
 	at    time.Duration
 	share float64
 }
 
-// Sum is what a stretch of a film was like, by the queries that came in it.
+// Sum sums up the queries that arrived in an interval of a film.
 type Sum struct {
 	Queries int           `json:"queries"`
 	Errors  int           `json:"errors"` // not answered by all shards in time
-	P50     time.Duration `json:"-"`      // of those that were, be it late
+	P50     time.Duration `json:"-"`      // of those that were, even if late
 	P99     time.Duration `json:"-"`
 	Share   float64       `json:"share"` // mean
-	Sway    float64       `json:"sway"`  // standard deviation of the mean shares that servers gave in periods of 250 ms
-	Lost    float64       `json:"lost"`  // part of clicks, with all of those of errors
+	Sway    float64       `json:"sway"`  // standard deviation of the servers' mean shares in periods of 250 ms
+	Lost    float64       `json:"lost"`  // fraction of clicks; an error loses all of its clicks
 }
 
 // MarshalJSON writes times as numbers of milliseconds.
@@ -78,7 +78,7 @@ func (s Sum) MarshalJSON() ([]byte, error) {
 	}{plain(s), milliseconds(s.P50), milliseconds(s.P99)})
 }
 
-// film is one being made.
+// film is a Film that is being recorded.
 type film struct {
 	Film
 	deadline time.Duration
@@ -92,7 +92,7 @@ func (f *film) begin(w *World) {
 	f.curve, f.deadline, f.reasons = w.Curve, w.Deadline, map[degrade.Reason]int{}
 }
 
-// take keeps how a query ended.
+// take records how a query ended.
 func (f *film) take(q *query, now time.Duration) {
 	t := take{came: q.came, took: now - q.came}
 	t.answered = q.missing == 0
@@ -104,14 +104,14 @@ func (f *film) take(q *query, now time.Duration) {
 	f.reasons[q.why]++
 }
 
-// count keeps what a server gave since its last tick.
+// count records the mean share of a server since its last tick.
 func (f *film) count(now time.Duration, s *server) {
 	if s.given > 0 {
 		f.reels = append(f.reels, reel{now, s.shares / float64(s.given)})
 	}
 }
 
-// cut ends a second.
+// cut sums up the last second.
 func (f *film) cut(g *game) Second {
 	s := Second{At: g.now + 1, InFlight: make([]int, g.Zones), Reasons: f.reasons}
 	f.reasons = map[degrade.Reason]int{}
@@ -134,7 +134,7 @@ func (f *film) cut(g *game) Second {
 	return s
 }
 
-// Between sums up the queries that came in a stretch.
+// Between sums up the queries that arrived from one time to another.
 func (f *Film) Between(from, to time.Duration) Sum {
 	var in []take
 	for _, t := range f.takes {
@@ -181,7 +181,7 @@ func (f *Film) sum(in []take) (s Sum) {
 	return s
 }
 
-// sway is the standard deviation of the shares of periods, each of one server.
+// sway is the standard deviation of mean shares, each of one server and period.
 func sway(in []reel) float64 {
 	n, sum, squares := 0.0, 0.0, 0.0
 	for _, r := range in {

@@ -212,7 +212,7 @@ func TestImpossibleWorldsAreRefused(t *testing.T) {
 	}
 }
 
-func TestTheCurveGoesInStraightLines(t *testing.T) {
+func TestTheCurveIsLinearBetweenPoints(t *testing.T) {
 	c, err := ReadCurve([]byte(`[{"share":0.1,"lost":0.1},{"share":0.5,"lost":0.02}]`))
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +235,7 @@ func TestTheCurveGoesInStraightLines(t *testing.T) {
 	}
 }
 
-func TestThePlannerFindsHowManyServersCanGo(t *testing.T) {
+func TestThePlannerFindsHowManyServersCanBeRemoved(t *testing.T) {
 	q := Question{World: World{Shards: 1, Cores: 4, Fixed: 10 * time.Millisecond, Ranked: 90 * time.Millisecond, Deadline: 2 * time.Second}, Servers: 36, Load: 0.6, Peak: 0.9, Lost: 1, Clicks: 0.01}
 	a, err := q.Answer(t.Context(), func(int, int) {})
 	if err != nil {
@@ -281,7 +281,7 @@ func TestAWrongQuestionIsNamed(t *testing.T) {
 	}
 }
 
-func TestPartsAreWrittenForPeople(t *testing.T) {
+func TestFractionsAreWrittenAsPercent(t *testing.T) {
 	for part, text := range map[float64]string{0: "0 %", 0.00001: "< 0.01 %", 0.0005: "0.05 %", 0.7: "70 %", 0.974: "97.4 %", 1: "100 %", 3.6: "360 %"} {
 		if got := Percent(part); got != text {
 			t.Errorf("%g is %q, not %q", part, got, text)
@@ -289,7 +289,7 @@ func TestPartsAreWrittenForPeople(t *testing.T) {
 	}
 }
 
-// BenchmarkDay plays a whole day.
+// BenchmarkDay simulates a whole day.
 func BenchmarkDay(b *testing.B) {
 	for b.Loop() {
 		film, err := Play(b.Context(), day(24*time.Hour), nil)

@@ -10,9 +10,9 @@ import (
 	"github.com/courant-platform/courant/internal/search/degrade"
 )
 
-const candidates = 50000 // of a shard on average; the cost of each follows
+const candidates = 50000 // that match in a shard on average; the cost of one follows
 
-// game is a world in play.
+// game is a running simulation.
 type game struct {
 	World
 	random   *rand.Rand
@@ -23,12 +23,13 @@ type game struct {
 	named    map[string]*server
 	pickers  [][]*degrade.Picker // by zone of the caller and shard
 	film     film
-	load     float64 // now
+	load     float64 // current demand relative to capacity
 	capacity float64
 	sent     uint64 // requests
 }
 
-// Play plays a world to its end. Each second it tells progress, unless that is nil.
+// Play simulates a world to its end. It calls progress after each simulated second,
+// unless that is nil.
 func Play(ctx context.Context, w World, progress func(Second)) (*Film, error) {
 	w = w.filled()
 	if err := w.check(); err != nil {
@@ -58,7 +59,7 @@ func Play(ctx context.Context, w World, progress func(Second)) (*Film, error) {
 	return &g.film.Film, nil
 }
 
-// build makes the servers and what chooses among them.
+// build creates the servers and the pickers.
 func (g *game) build() {
 	replicas := make([][]degrade.Replica, g.Shards)
 	for z := range g.Zones {
@@ -84,7 +85,7 @@ func (g *game) build() {
 
 func zoneName(z int) string { return string(rune('a' + z)) }
 
-// schedule adds the first event of each kind. Ticks do not fall together.
+// schedule adds the first event of each kind. The ticks of servers are spread out.
 func (g *game) schedule() {
 	g.events.add(event{kind: arrives})
 	for i, s := range g.servers {
@@ -115,7 +116,7 @@ func (g *game) happen(e event) {
 	}
 }
 
-// arrive begins a query and plans the next one.
+// arrive begins a query and schedules the next one.
 func (g *game) arrive() {
 	g.load = g.Load(g.now)
 	if rate := g.load * g.capacity; rate > 0 {
@@ -149,7 +150,8 @@ func (g *game) arrive() {
 	}
 }
 
-// somewhere is a zone that is on: balancers before the zones know which are.
+// somewhere is a random zone that is on, -1 if there is none: the load balancer before
+// the zones knows which are on.
 func (g *game) somewhere() int {
 	chosen, seen := -1, 0
 	for z, on := range g.on {
@@ -162,12 +164,12 @@ func (g *game) somewhere() int {
 	return chosen
 }
 
-// about is a factor around 1, its mean.
+// about is a random factor with mean 1 (log-normal).
 func (g *game) about(spread float64) float64 {
 	return math.Exp(spread*g.random.NormFloat64() - spread*spread/2)
 }
 
-// send asks a server.
+// send sends a request to its server.
 func (g *game) send(r *request, share float64) {
 	s := r.server
 	if s == nil {
@@ -180,16 +182,16 @@ func (g *game) send(r *request, share float64) {
 	s.running[r] = true
 	ask := degrade.Ask{Deadline: at(r.query.came + g.Deadline), Share: share}
 	if g.Blind {
-		ask.Share = 1 // the policies are compared alone
+		ask.Share = 1 // so that only the policies are compared
 	}
 	s.gate.Offer(at(g.now), ask, func(t degrade.Ticket) { g.admit(r, t) })
 }
 
-// admit begins the work of a request, or learns that it was refused.
+// admit starts the work of a request, or ends it if it was refused.
 func (g *game) admit(r *request, t degrade.Ticket) {
 	s := r.server
 	if s.gate != r.gate {
-		return // of a server that is gone
+		return // the server was restarted since
 	}
 	if t.Reason != degrade.None {
 		r.query.why = t.Reason
@@ -227,7 +229,7 @@ func (g *game) done(r *request, result degrade.Result) {
 	g.pickers[r.caller][r.shard].Done(at(g.now), r.server.name, result)
 }
 
-// answer is what a shard says to a query; a share of 0 is no answer.
+// answer adds the answer of a shard to its query; a share of 0 means no answer.
 func (g *game) answer(r *request, share float64) {
 	q := r.query
 	if share == 0 {
@@ -239,7 +241,7 @@ func (g *game) answer(r *request, share float64) {
 	}
 }
 
-// change takes a zone away or gives it back.
+// change switches a zone off or on.
 func (g *game) change(to Switch) {
 	if g.on[to.Zone] == to.On {
 		return
@@ -262,8 +264,8 @@ func (g *game) change(to Switch) {
 	}
 }
 
-// again asks another server for what one took with it. If the zone that asked is
-// gone too, whatever balances the zones asks in another one.
+// again sends a request of a lost server to another one. If the caller's zone is off too,
+// the load balancer sends it through another zone.
 func (g *game) again(r *request) {
 	p, retried := g.pickers[r.caller][r.shard], ""
 	p.Done(at(g.now), r.server.name, degrade.Result{Failed: true})

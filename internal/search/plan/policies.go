@@ -7,14 +7,14 @@ import (
 	"github.com/courant-platform/courant/internal/search/degrade"
 )
 
-// Way is a way to meet an overload.
+// Way is a way to handle overload: a policy, with or without the brake.
 type Way struct {
 	Name   string
 	Policy func() degrade.Policy
 	Blind  bool
 }
 
-// Ways are those that are compared, the first policy's way before ours.
+// Ways are those that are compared: none, the linear policy, and feed-forward.
 func Ways() []Way {
 	linear := func(window time.Duration) func() degrade.Policy {
 		return func() degrade.Policy { return &degrade.Linear{Window: window} }
@@ -33,27 +33,27 @@ func Ways() []Way {
 	}
 }
 
-// Drill is a loss of zones that ways are compared by.
+// Drill is an outage of zones.
 type Drill struct {
 	World                     // without policy and switches
-	Lost                  int // zones
+	Lost                  int // number of zones
 	Normal, Outage, After time.Duration
 }
 
 const settling = 10 * time.Second // after which an overload is steady
 
-// Outcome is how a world came through a drill.
+// Outcome is the result of a drill.
 type Outcome struct {
 	Name   string `json:"name,omitempty"`
 	Normal Sum    `json:"normal"`
 	Outage Sum    `json:"outage"`
-	First  Sum    `json:"first"`  // 10 s of the outage
+	First  Sum    `json:"first"`  // the first 10 s of the outage
 	Steady Sum    `json:"steady"` // the rest of it
-	After  Sum    `json:"after"`  // from 5 s after the return
+	After  Sum    `json:"after"`  // from 5 s after the zones return
 	Film   *Film  `json:"-"`
 }
 
-// Play plays the drill in a way.
+// Play simulates the drill with a way.
 func (d Drill) Play(ctx context.Context, way Way, progress func(Second)) (Outcome, error) {
 	w := d.World.filled()
 	w.Policy, w.Blind = way.Policy, way.Blind

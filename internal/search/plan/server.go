@@ -14,16 +14,16 @@ type server struct {
 	name        string
 	zone, shard int
 	gate        *degrade.Gate
-	running     map[*request]bool // at its gate, waiting or let in
-	busy        int               // cores
-	used        time.Duration     // of cores, until counted
+	running     map[*request]bool // waiting at its gate or admitted
+	busy        int               // number of busy cores
+	used        time.Duration     // CPU time since the last tick, up to counted
 	counted     time.Duration
 	ticked      time.Duration
-	shares      float64 // given since the last tick
-	given       int
+	shares      float64 // sum of those admitted since the last tick
+	given       int     // their number
 }
 
-// restart is a server without memory.
+// restart resets a server to its state at start.
 func (s *server) restart(w *World, now time.Duration) {
 	s.gate = &degrade.Gate{Slots: w.Cores, Policy: w.Policy(), Blind: w.Blind}
 	s.running = map[*request]bool{}
@@ -39,7 +39,7 @@ func (s *server) work(now time.Duration, by int) {
 	s.busy += by
 }
 
-// tick asks the policy. CPU use is what it is anywhere: never above the capacity.
+// tick ticks the gate. As on a real machine, CPU use never exceeds the capacity.
 func (s *server) tick(now time.Duration, cores int) {
 	s.work(now, 0)
 	m := degrade.Machine{Capacity: float64(cores)}
@@ -50,17 +50,17 @@ func (s *server) tick(now time.Duration, cores int) {
 	s.used, s.ticked, s.shares, s.given = 0, now, 0, 0
 }
 
-// inOrder are the requests at the gate, as they came.
+// inOrder are the requests at the gate in their order of arrival.
 func (s *server) inOrder() []*request {
 	return slices.SortedFunc(maps.Keys(s.running), func(a, b *request) int { return cmp.Compare(a.number, b.number) })
 }
 
-// request is what a query wants of one shard.
+// request is the part of a query for one shard.
 type request struct {
 	number uint64
 	query  *query
 	server *server
-	gate   *degrade.Gate // that it was sent to; the server may have another one since
+	gate   *degrade.Gate // that it was sent to; a restart gives the server another one
 	shard  int
 	caller int // zone
 	sent   time.Duration
@@ -68,16 +68,16 @@ type request struct {
 	work   degrade.Work
 }
 
-// query is what somebody waits for.
+// query is a query of a user.
 type query struct {
 	came    time.Duration
 	zone    int
-	size    float64 // of candidates, in means
+	size    float64 // number of candidates relative to the mean
 	pending int
 	share   float64 // sum over its shards
 	missing int     // shards that did not answer
 	why     degrade.Reason
 }
 
-// at is a time of the simulation as gates and pickers want it.
+// at converts a time of the simulation for gates and pickers.
 func at(d time.Duration) time.Time { return time.Unix(0, 0).Add(d) }

@@ -11,33 +11,33 @@ import (
 	"github.com/courant-platform/courant"
 )
 
-// Question is: how many servers can go, if zones may be lost and clicks may fall a
-// little meanwhile?
+// Question is: how many servers can be removed, if zones may be lost and a few clicks may
+// be lost meanwhile?
 type Question struct {
 	World   World   // zones, shards, costs; the rest is filled in
-	Servers int     // in all zones, as many in each
-	Load    float64 // at the peak, of these servers
-	Peak    float64 // most load that the servers left may have in normal times
-	Lost    int     // zones
-	Clicks  float64 // part of them that may be lost while the zones are
+	Servers int     // in all zones, the same number in each
+	Load    float64 // of these servers at the peak
+	Peak    float64 // highest load that the servers left may have in normal times
+	Lost    int     // number of zones
+	Clicks  float64 // fraction that may be lost during the outage
 }
 
-// Size is what fewer servers would do.
+// Size is the simulation of a number of servers.
 type Size struct {
 	Servers int     `json:"servers"`
 	Load    float64 `json:"load"`        // in normal times
-	Outage  float64 `json:"outage_load"` // while the zones are lost
-	Share   float64 `json:"share"`       // then
-	Clicks  float64 `json:"clicks_lost"` // then, as a part
-	Errors  int     `json:"errors"`      // then
-	Queries int     `json:"queries"`     // then
+	Outage  float64 `json:"outage_load"` // in the outage
+	Share   float64 `json:"share"`       // in the outage
+	Clicks  float64 `json:"clicks_lost"` // in the outage, as a fraction
+	Errors  int     `json:"errors"`      // in the outage
+	Queries int     `json:"queries"`     // in the outage
 	Normal  float64 `json:"p99_ms_normal"`
-	P99     float64 `json:"p99_ms"` // while the zones are lost
+	P99     float64 `json:"p99_ms"` // in the outage
 	Enough  bool    `json:"enough"`
-	Why     string  `json:"why"` // not
+	Why     string  `json:"why"` // it is not enough
 }
 
-// Answer is the smallest size that is enough, among those that were tried.
+// Answer is the smallest size that is enough, of those that were tried.
 type Answer struct {
 	Sizes    []Size  `json:"sizes"` // the most servers first
 	Servers  int     `json:"servers"`
@@ -46,8 +46,8 @@ type Answer struct {
 	Sentence string  `json:"sentence"`
 }
 
-// played keeps a world small enough to be played in a second; what is left out of
-// it is more of the same.
+// A world is simulated with at most so many shards and replicas, which takes about a
+// second; more of them would behave the same.
 const (
 	playedShards   = 4
 	playedReplicas = 2
@@ -55,7 +55,7 @@ const (
 	outageTime     = 90 * time.Second
 )
 
-// Check says what is wrong with a question.
+// Check refuses wrong questions with Invalid.
 func (q *Question) Check() error {
 	w := q.World.filled()
 	switch {
@@ -83,7 +83,7 @@ func (q *Question) Check() error {
 	return nil
 }
 
-// Answer tries sizes, by halves, and tells progress of each.
+// Answer tries sizes by bisection. It calls progress before each, unless that is nil.
 func (q *Question) Answer(ctx context.Context, progress func(tried, of int)) (Answer, error) {
 	if err := q.Check(); err != nil {
 		return Answer{}, err
@@ -112,7 +112,7 @@ func (q *Question) Answer(ctx context.Context, progress func(tried, of int)) (An
 			return Answer{}, err
 		}
 		if !s.Enough && enough == 0 {
-			break // even those there are
+			break // not even the present servers are enough
 		}
 		if s.Enough {
 			enough = n
@@ -124,8 +124,8 @@ func (q *Question) Answer(ctx context.Context, progress func(tried, of int)) (An
 	return q.conclude(sizes, enough*zones), nil
 }
 
-// size plays a number of servers: the index lies on those that are left, so that
-// each has more of it to rank.
+// size simulates a number of servers. The index is spread over those that are left, so
+// that each has more of it to rank.
 func (q *Question) size(ctx context.Context, servers int) (Size, error) {
 	w := q.World.filled()
 	perShard := max(q.Servers/(w.Zones*w.Shards), 1)
@@ -201,7 +201,7 @@ func milliseconds(d time.Duration) float64 {
 	return float64(d.Round(10*time.Microsecond)) / float64(time.Millisecond)
 }
 
-// Percent writes a part for people.
+// Percent formats a fraction for people.
 func Percent(part float64) string {
 	switch x := 100 * part; {
 	case x == 0:

@@ -1,6 +1,7 @@
-// Package plan plays a search under load in virtual time: zones of servers with the
-// gates, policies and pickers that serve, queries by chance, zones that go and come back.
-// Equal worlds play equally. It answers how many servers can go.
+// Package plan simulates a search under load in virtual time: zones of servers with the
+// admission control, policies and pickers that serve, random queries, and zones that are
+// lost and return. The same seed gives the same run. It calculates how many servers can
+// be removed.
 package plan
 
 import (
@@ -11,38 +12,38 @@ import (
 	"github.com/courant-platform/courant/internal/search/degrade"
 )
 
-// World is what is played. Its zero values are the usual ones.
+// World is what is simulated. Zero values stand for the defaults given here.
 type World struct {
 	Zones    int // 3
 	Shards   int // 2; a query asks all of them
 	Replicas int // of a shard in a zone, 1
 	Cores    int // of a server, 8
 
-	Fixed  time.Duration // CPU of a query at one shard that no cut saves, 2 ms
-	Ranked time.Duration // CPU of ranking all its candidates there, 18 ms
-	Spread float64       // of candidates between queries, standard deviation of the logarithm, 0.3
-	Noise  float64       // of the CPU for equal candidates, the same, 0.2
+	Fixed  time.Duration // CPU time of a query at one shard whatever the share, 2 ms
+	Ranked time.Duration // CPU time of ranking all its candidates there, 18 ms
+	Spread float64       // standard deviation of the logarithm of a query's candidates, 0.3
+	Noise  float64       // standard deviation of the logarithm of the CPU time at the same candidates, 0.2
 
 	Deadline time.Duration // of a query, 500 ms
 	Length   time.Duration
-	Load     func(time.Duration) float64 // demand at full share as a part of the capacity of all zones
-	Switches []Switch                    // in the order of time
+	Load     func(time.Duration) float64 // demand at full share relative to the capacity of all zones
+	Switches []Switch                    // in order of time
 
 	Policy func() degrade.Policy // of each server; FeedForward
-	Blind  bool                  // gates look at the policy alone
-	Curve  Curve                 // what is lost by a share; Measured()
+	Blind  bool                  // gates follow the policy alone
+	Curve  Curve                 // clicks lost by share; Measured()
 	Seed   uint64
 }
 
-// Switch takes a zone away or gives it back. What ran there is lost, and asked again
-// elsewhere by whoever waits for it.
+// Switch switches a zone off or on. Requests that ran there are lost, and retried
+// elsewhere.
 type Switch struct {
 	At   time.Duration
 	Zone int
 	On   bool
 }
 
-// filled is the world with its usual values.
+// filled is the world with its defaults.
 func (w World) filled() World {
 	w.Zones, w.Shards = cmp.Or(w.Zones, 3), cmp.Or(w.Shards, 2)
 	w.Replicas, w.Cores = cmp.Or(w.Replicas, 1), cmp.Or(w.Cores, 8)
@@ -63,7 +64,7 @@ func (w World) filled() World {
 	return w
 }
 
-// check refuses worlds that cannot be played.
+// check refuses worlds that cannot be simulated.
 func (w World) check() error {
 	switch {
 	case w.Zones < 1, w.Shards < 1, w.Replicas < 1, w.Cores < 1:
@@ -79,18 +80,18 @@ func (w World) check() error {
 	return nil
 }
 
-// Capacity is how many queries a second all zones answer at full share.
+// Capacity is how many queries per second all zones answer at full share.
 func (w World) Capacity() float64 {
 	w = w.filled()
 	return float64(w.Zones*w.Replicas*w.Cores) / (w.Fixed + w.Ranked).Seconds()
 }
 
-// Steady is a load that stays.
+// Steady is a constant load.
 func Steady(load float64) func(time.Duration) float64 {
 	return func(time.Duration) float64 { return load }
 }
 
-// Lost are the switches of a loss of the last zones of several, and of their return.
+// Lost are the switches for an outage of the last of several zones, and their return.
 func Lost(zones, lost int, from, to time.Duration) (all []Switch) {
 	for z := zones - lost; z < zones; z++ {
 		all = append(all, Switch{At: from, Zone: z})

@@ -1,5 +1,5 @@
-// Package wire is the form in which queries and answers go between processes. The
-// other Go files are made from search.proto by `make proto`.
+// Package wire converts queries and answers to and from protobuf messages. The other Go
+// files are generated from search.proto by `make proto`.
 package wire
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/courant-platform/courant/internal/search/shard"
 )
 
-// FromAsk is a query as it is sent.
+// FromAsk is the message of a query.
 func FromAsk(a *index.Ask) *Ask {
 	q := &a.Query
 	out := &Ask{Reason: string(a.Reason), Program: a.Program, Shards: numbers[int32](a.Shards), Query: &Query{
@@ -29,7 +29,7 @@ func FromAsk(a *index.Ask) *Ask {
 	return out
 }
 
-// Into is a query as the index takes it.
+// Into is the query of the message.
 func (x *Ask) Into() *index.Ask {
 	q := x.GetQuery()
 	p := q.GetPerson()
@@ -49,7 +49,7 @@ func (x *Ask) Into() *index.Ask {
 	return a
 }
 
-// FromPart is an answer as it is sent.
+// FromPart is the message of an answer.
 func FromPart(p *index.Part, load degrade.Report) *Part {
 	out := &Part{Total: int64(p.Total), Relaxed: int64(p.Relaxed), Share: p.Share, CpuNs: int64(p.CPU), Load: FromLoad(load), Facets: &Facets{}}
 	for i := range p.Hits {
@@ -72,7 +72,7 @@ func FromPart(p *index.Part, load degrade.Report) *Part {
 	return out
 }
 
-// Into is an answer as a front takes it.
+// Into is the answer of the message.
 func (x *Part) Into() index.Part {
 	p := index.Part{Total: int(x.GetTotal()), Relaxed: int(x.GetRelaxed()), Share: x.GetShare(), CPU: time.Duration(x.GetCpuNs())}
 	for _, h := range x.GetHits() {
@@ -116,22 +116,22 @@ func (x *Hit) into() shard.Hit {
 	return h
 }
 
-// FromStatus is what an index says of itself, as it is sent.
+// FromStatus is the message of an index's state.
 func FromStatus(s index.Status, docs int) *StateReply {
 	return &StateReply{Engine: s.Engine, Held: numbers[int32](s.Held), Ready: s.Ready, Version: s.Version, Load: FromLoad(s.Report), Docs: int64(docs)}
 }
 
-// Status is it as a front takes it.
+// Status is the state of the message.
 func (x *StateReply) Status() index.Status {
 	return index.Status{Engine: x.GetEngine(), Held: numbers[int](x.GetHeld()), Ready: x.GetReady(), Version: x.GetVersion(), Report: x.GetLoad().Into()}
 }
 
-// FromLoad is what a replica says of itself, as it is sent.
+// FromLoad is the message of a replica's load.
 func FromLoad(r degrade.Report) *Load {
 	return &Load{Share: r.Share, InFlight: int32(r.InFlight), Waiting: int32(r.Waiting), WaitNs: int64(r.Wait)}
 }
 
-// Into is it as a picker takes it.
+// Into is the load of the message.
 func (x *Load) Into() degrade.Report {
 	return degrade.Report{Share: x.GetShare(), InFlight: int(x.GetInFlight()), Waiting: int(x.GetWaiting()), Wait: time.Duration(x.GetWaitNs())}
 }
@@ -157,17 +157,17 @@ func intoWords(words []*Word) (out []shard.Word) {
 	return out
 }
 
-// FromBegin is a text to complete, as it is sent.
+// FromBegin is the message of a text to complete.
 func FromBegin(b *index.Begin) *Begin {
 	return &Begin{Before: fromWords(b.Before), Word: b.Word, Most: int32(b.Most), Shards: numbers[int32](b.Shards)}
 }
 
-// Into is it as the index takes it.
+// Into is the text of the message.
 func (x *Begin) Into() *index.Begin {
 	return &index.Begin{Before: intoWords(x.GetBefore()), Word: x.GetWord(), Most: int(x.GetMost()), Shards: numbers[int](x.GetShards())}
 }
 
-// FromSuggestions are suggestions as they are sent.
+// FromSuggestions is the message of suggestions.
 func FromSuggestions(all []shard.Suggestion) *Suggestions {
 	out := &Suggestions{}
 	for _, s := range all {
@@ -176,7 +176,7 @@ func FromSuggestions(all []shard.Suggestion) *Suggestions {
 	return out
 }
 
-// Into are they as a front takes them.
+// Into is the suggestions of the message.
 func (x *Suggestions) Into() (all []shard.Suggestion) {
 	for _, s := range x.GetSuggestions() {
 		all = append(all, shard.Suggestion{Word: s.GetWord(), Count: int(s.GetCount())})
