@@ -13,7 +13,7 @@ const small = "plan --servers 6 --shards 1 --cores 4 --query 100ms --fixed 10% -
 
 func TestPlanSaysHowManyServersCanGo(t *testing.T) {
 	status, out, complaint := invoke(t, strings.Fields(small+"--load 40%")...)
-	if status != 0 || complaint != "" || !strings.Contains(out, "SERVERS") || !strings.Contains(out, "3 of 6 servers can go (50 %): with 3 left and a zone lost") {
+	if status != 0 || complaint != "" || !strings.Contains(out, "SERVERS") || !strings.Contains(out, "3 of 6 servers can be removed (50 %): with 3 left and one zone lost") {
 		t.Errorf("status %d, %q, %s", status, complaint, out)
 	}
 	_, out, _ = invoke(t, strings.Fields(small+"--load 0.4 --json")...)
@@ -23,7 +23,7 @@ func TestPlanSaysHowManyServersCanGo(t *testing.T) {
 	}
 	curve := write(t, "curve.json", `[{"share":0.99,"lost":0.5}]`)
 	status, out, _ = invoke(t, strings.Fields(small+"--load 80% --curve "+curve)...)
-	if status != 0 || !strings.Contains(out, "No server can go: with the 6 there are, more than 1 % of clicks are lost") {
+	if status != 0 || !strings.Contains(out, "No server can be removed: with all 6, more than 1 % of clicks are lost") {
 		t.Errorf("status %d, %s", status, out)
 	}
 }
@@ -54,10 +54,10 @@ func TestPlanShowsPoliciesAndSeconds(t *testing.T) {
 
 func TestPlanReportsInvalidFlags(t *testing.T) {
 	for _, c := range []struct{ args, says string }{
-		{"--servers 25", "27 would be"}, {"--lost 3", "2 may be lost at most"}, {"--load 60", "write 60% or 0.6"}, {"--load much", "write 60% or 0.6"},
-		{"--load 0", "a load is more than 0"}, {"--zones 0", "--zones must be at least 1"}, {"--shards 0", "--shards must be at least 1"}, {"--cores 0", "--cores must be at least 1"},
-		{"--fixed 100%", "less than 100 %"}, {"--query 0s", "--query"}, {"--deadline 1ms", "shorter than"}, {"--curve /nonexistent", "--curve"},
-		{"--curve " + write(t, "c", "[]"), "no points"}, {"--policies --seconds", "cannot be used together"}, {"now", "usage: courant plan"},
+		{"--servers 25", "such as 27, not 25"}, {"--lost 3", "lost zones must be from 0 to 2 of 3"}, {"--load 60", "write 60% or 0.6"}, {"--load much", "write 60% or 0.6"},
+		{"--load 0", "load must be above 0"}, {"--zones 0", "--zones must be at least 1"}, {"--shards 0", "--shards must be at least 1"}, {"--cores 0", "--cores must be at least 1"},
+		{"--fixed 100%", "less than 100 %"}, {"--query 0s", "--query"}, {"--deadline 1ms", "deadline must be at least the 20ms"}, {"--curve /nonexistent", "--curve"},
+		{"--curve " + write(t, "c", "[]"), "must have at least one point"}, {"--policies --seconds", "cannot be used together"}, {"now", "usage: courant plan"},
 	} {
 		status, out, complaint := invoke(t, append([]string{"plan"}, strings.Fields(c.args)...)...)
 		if status != 2 || out != "" || !strings.Contains(complaint, c.says) || strings.Count(complaint, "\n") != 1 {

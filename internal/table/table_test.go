@@ -50,7 +50,9 @@ func TestTheNewestDownloadWaitsToBeRead(t *testing.T) {
 func TestDownloadsAreLoggedForSubscribersAlone(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		hand := func(asOf int64, blob string) {
-			write(t, s, func(tx *store.Tx) error { return table.HandOver(tx, table.Download{Source: 1, Kind: "feed", AsOf: asOf, Blob: blob}) })
+			write(t, s, func(tx *store.Tx) error {
+				return table.HandOver(tx, table.Download{Source: 1, Kind: "feed", AsOf: asOf, Blob: blob})
+			})
 		}
 		hand(1, "before")
 		exec(t, s, `INSERT INTO subscriptions (name, kinds, position, added, seen) VALUES ('me', 'feed', 0, 1, 1)`)

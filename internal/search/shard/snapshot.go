@@ -99,7 +99,7 @@ func (x *index) columns(w *saver) {
 	w.lists(&x.params.lists)
 }
 
-// derive works out what follows from the columns.
+// derive computes everything that is not in the columns.
 func (x *index) derive() {
 	x.places = make([]uint16, len(x.id))
 	for doc, page := range x.id {
