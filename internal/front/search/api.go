@@ -20,21 +20,21 @@ import (
 const (
 	usualTop   = 48
 	mostTop    = 200
-	deepest    = 2000 // hits that can be paged to
+	deepest    = 2000 // hits, after which there are no more pages
 	mostWords  = 24
 	mostValues = 200 // of a facet
 	longQuery  = 1000
 )
 
-// request is a query as it is asked for over HTTP.
+// request is a query of an HTTP request.
 type request struct {
 	shard.Query
 	Text string
 	K    int
 	Page int // from 1
 
-	Program  bool      // asks, not a person
-	reranker *reranker // that an experiment ranks by
+	Program  bool      // from a bot, not a person
+	reranker *reranker // of an experiment
 }
 
 // request reads the parameters of a query.
@@ -180,7 +180,7 @@ func (p *parameters) filters() (all []shard.Filter) {
 	return all
 }
 
-// valueOf reads a text, or a range lo..hi whose ends may be missing.
+// valueOf parses a text, or a range lo..hi either end of which may be missing.
 func valueOf(text string) shard.Value {
 	v := shard.Value{Text: text, Lo: math.Inf(-1), Hi: math.Inf(1)}
 	lo, hi, ok := strings.Cut(text, "..")
@@ -231,16 +231,16 @@ func (p *parameters) person(who *shard.Person) {
 	}
 }
 
-// mostProfile is beyond any number that says something of a person.
+// mostProfile is the largest meaningful number of a profile.
 const mostProfile = 1e6
 
-// OfferName names an offer as its shop does.
+// OfferName identifies an offer by its shop and the shop's id.
 type OfferName struct {
 	Shop string `json:"shop"`
 	ID   string `json:"id"`
 }
 
-// Hit is a result as developers get it.
+// Hit is a result in the API.
 type Hit struct {
 	URL       string             `json:"url"`
 	Title     string             `json:"title"`
@@ -267,17 +267,17 @@ type Found struct {
 	Conflicts    []shard.Conflict          `json:"category_conflicts,omitempty"`
 	Coverage     Coverage                  `json:"coverage"`
 	TookMS       float64                   `json:"took_ms"`
-	Experiment   string                    `json:"experiment"`      // and its arm, "" for none
-	Query        string                    `json:"query,omitempty"` // names this answer to POST /api/v1/clicks
+	Experiment   string                    `json:"experiment"`      // NAME:ARM, "" for none
+	Query        string                    `json:"query,omitempty"` // identifies this answer to POST /api/v1/clicks
 }
 
-// Coverage says how much of what matched was ranked, and why not all.
+// Coverage is which share of the matching documents was ranked, and why not all.
 type Coverage struct {
 	Share  float64        `json:"share"`
 	Shards []index.Report `json:"shards"`
-	Stale  int            `json:"stale_seconds,omitempty"` // age of an answer that was remembered
+	Stale  int            `json:"stale_seconds,omitempty"` // age of a remembered answer
 
-	// Building says that the index is being built, so that more will be found.
+	// Building is true while the index is being built; then results are incomplete.
 	Building bool `json:"building,omitempty"`
 }
 
@@ -338,7 +338,7 @@ func (s *Search) hit(h shard.Hit) Hit {
 	return out
 }
 
-// decimal is a price as people write it, "" for none.
+// decimal formats a price, "" for none.
 func decimal(hundredths int64) string {
 	if hundredths <= 0 {
 		return ""
@@ -350,7 +350,7 @@ func decimal(hundredths int64) string {
 	return text
 }
 
-// facets are the counts by name, of vendors the most frequent ones.
+// facets are the counts by name, limited to the most frequent values.
 func facets(f *shard.Facets) map[string]map[string]int {
 	prices := map[string]int{}
 	for i, n := range f.Prices {

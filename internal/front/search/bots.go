@@ -7,8 +7,8 @@ import (
 	"github.com/courant-platform/courant/internal/kit/web"
 )
 
-// isProgram says whether a bot asks: one that says so, or whose User-Agent has one of
-// the words by which bots name themselves.
+// isProgram reports whether a request is from a bot: it has bot=true, or its User-Agent
+// contains a word that bots use.
 func isProgram(r *http.Request) bool {
 	if v := web.Param(r, "bot"); v == "true" || v == "1" {
 		return true

@@ -19,8 +19,8 @@ import (
 	"github.com/courant-platform/courant/internal/search/shard"
 )
 
-// served is what an answer showed. It goes out with the answer, signed, and comes
-// back with the clicks, so that nothing need be kept of answers without any.
+// served is what an answer showed. It is sent with the answer, signed, and comes back
+// with the clicks, so that answers without clicks need not be stored.
 type served struct {
 	ID         []byte `json:"i"`
 	At         int64  `json:"t"`
@@ -28,10 +28,10 @@ type served struct {
 	Arm        string `json:"a,omitempty"`
 	Person     string `json:"p"`
 	Asked      string `json:"q"`
-	Shown      []byte `json:"s"` // ids of pages, 8 bytes each
+	Shown      []byte `json:"s"` // ids of pages, 8 bytes each, big-endian
 }
 
-// secretName is the key that answers are signed with, the same for all processes.
+// secretName is the name of the key that signs answers, the same for all processes.
 const secretName = "search"
 
 func mark(key, text []byte) []byte {
@@ -40,7 +40,7 @@ func mark(key, text []byte) []byte {
 	return h.Sum(nil)[:16]
 }
 
-// sign is the text that names an answer.
+// sign is the signed text that identifies an answer.
 func (s *Search) sign(ctx context.Context, a arm, asked string, hits []shard.Hit) (string, error) {
 	key, err := s.Store.Secret(ctx, secretName)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Search) sign(ctx context.Context, a arm, asked string, hits []shard.Hit
 	return base64.RawURLEncoding.EncodeToString(append(mark(key, text), text...)), nil
 }
 
-// open reads what sign made, and refuses all else.
+// open verifies and decodes the text of sign. Fails with Invalid for any other text.
 func (s *Search) open(ctx context.Context, query string) (v served, err error) {
 	key, err := s.Store.Secret(ctx, secretName)
 	if err != nil {
@@ -72,16 +72,17 @@ func (s *Search) open(ctx context.Context, query string) (v served, err error) {
 	return v, json.Unmarshal(b[16:], &v)
 }
 
-// Clicked says what of an answer people clicked and ordered: places from 0.
+// Clicked is the body of POST /api/v1/clicks: the places, from 0, of the hits that people
+// clicked and ordered.
 type Clicked struct {
 	Query   string `json:"query"`
 	Clicked []int  `json:"clicked"`
 	Ordered []int  `json:"ordered"`
 }
 
-const mostClicks = 16 << 10 // bytes of one report
+const mostClicks = 16 << 10 // bytes of one body
 
-// click takes clicks and orders. It may come several times for one answer.
+// click stores clicks and orders. There may be several requests for one answer.
 func (s *Search) click(w http.ResponseWriter, r *http.Request) {
 	var c Clicked
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostClicks))
@@ -119,7 +120,7 @@ func (s *Search) keepClicks(ctx context.Context, v served, c Clicked) error {
 	})
 }
 
-// united are the places of a list and more.
+// united is the union of the places of a list and of more, sorted.
 func united(list string, more []int) []int {
 	all := slices.Clone(more)
 	for _, f := range strings.Fields(list) {

@@ -19,13 +19,13 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// experiment gives a part of the users a share or another reranker, and compares
-// them with as many others.
+// experiment gives a fraction of the users a share or another reranker, and compares
+// them with a control group of the same size.
 type experiment struct {
 	name     string
-	users    float64 // the part that is cut; as many are the control
+	users    float64 // fraction of users; the control group has as many
 	share    float64
-	reranker *reranker // nil for that of the others
+	reranker *reranker // nil for the usual one
 }
 
 // parseExperiments reads "NAME users=0.02 share=0.7 reranker=FILE".
@@ -65,9 +65,9 @@ func parseExperiments(lines, signals []string) (all []experiment, err error) {
 	return all, nil
 }
 
-// arm is the place of a user in an experiment.
+// arm is the experiment of a user, and the group there.
 type arm struct {
-	user       string // a digest; "" for nobody
+	user       string // a digest; "" if there is no user
 	experiment string
 	name       string // cut or control
 	share      float64
@@ -82,8 +82,8 @@ func (a arm) String() string {
 	return a.experiment + ":" + a.name
 }
 
-// armOf is the arm of a user, always the same one. A user is in one experiment at
-// most: the first one that takes him.
+// armOf is the arm of a user, always the same one. A user is in at most one experiment:
+// the first whose fraction includes the user's hash.
 func (s *Search) armOf(user string) arm {
 	if user == "" {
 		return arm{share: 1}
@@ -104,7 +104,7 @@ func (s *Search) armOf(user string) arm {
 	return a
 }
 
-// exposed counts queries until they are written.
+// exposed counts the queries of experiments until they are stored.
 type exposed struct {
 	// mu guards counts.
 	mu     sync.Mutex
@@ -123,7 +123,7 @@ func (e *exposed) add(a arm) {
 	e.counts[[2]string{a.experiment, a.name}]++
 }
 
-// count writes how many queries the experiments have seen.
+// count stores the number of queries of the experiments. After an error it keeps them.
 func (s *Search) count(ctx context.Context) error {
 	s.exposed.mu.Lock()
 	counts := s.exposed.counts
@@ -152,7 +152,7 @@ func (s *Search) count(ctx context.Context) error {
 	return err
 }
 
-// Arm is what one arm of an experiment brought.
+// Arm is the result of one arm of an experiment.
 type Arm struct {
 	Queries         int64   `json:"queries"`
 	Clicks          int64   `json:"clicks"`
@@ -162,8 +162,8 @@ type Arm struct {
 	squares, oquare int64
 }
 
-// Comparison is what the cut lost against the control: parts of the control's clicks
-// or orders for each query, with their confidence interval of 95 %.
+// Comparison is the loss of the cut group against the control group: a fraction of the
+// control's clicks or orders per query, with its 95 % confidence interval.
 type Comparison struct {
 	Lost float64 `json:"lost"`
 	Low  float64 `json:"low"`
@@ -173,23 +173,23 @@ type Comparison struct {
 // Outcome is the report on an experiment.
 type Outcome struct {
 	Name    string     `json:"name"`
-	Share   float64    `json:"share"` // 0 if it is over
+	Share   float64    `json:"share"` // 0 if it is no longer configured
 	Cut     Arm        `json:"cut"`
 	Control Arm        `json:"control"`
 	Clicks  Comparison `json:"clicks_lost"`
 	Orders  Comparison `json:"orders_lost"`
 }
 
-// Outcomes are all experiments; LargestCut is the smallest share of which the loss of
-// clicks is at most Budget with a certainty of 97.5 %, 1 if there is none.
+// Outcomes are all experiments. LargestCut is the smallest share whose loss of clicks is
+// at most Budget with 97.5 % confidence, 1 if there is none.
 type Outcomes struct {
 	Experiments []Outcome `json:"experiments"`
 	Budget      float64   `json:"budget"`
 	LargestCut  float64   `json:"largest_cut"`
 }
 
-// report tells what the experiments brought. Parameter: budget, the part of clicks
-// that may be lost (0.01).
+// report returns the results of the experiments. Parameter: budget, the fraction of
+// clicks that may be lost (0.01).
 func (s *Search) report(w http.ResponseWriter, r *http.Request) {
 	given, err := web.Query(r)
 	p := parameters{v: given, err: err}
@@ -262,8 +262,9 @@ func (s *Search) arms(ctx context.Context) (map[string]map[string]*Arm, error) {
 	return all, err
 }
 
-// compare is the part that was lost, with the interval of 95 % of a ratio of two
-// means by the delta method: n queries with a sum and a sum of squares each.
+// compare is the fraction that was lost, with the 95 % confidence interval of a ratio of
+// two means by the delta method, from the number of queries, the sum and the sum of
+// squares of both groups.
 func compare(n1, sum1, squares1, n0, sum0, squares0 int64) Comparison {
 	if n1 < 2 || n0 < 2 || sum0 == 0 {
 		return Comparison{Low: -1, High: 1}
@@ -275,7 +276,7 @@ func compare(n1, sum1, squares1, n0, sum0, squares0 int64) Comparison {
 	return Comparison{lost, lost - half, lost + half}
 }
 
-// moments are a mean and the variance of that mean.
+// moments are a mean and the variance of the mean.
 func moments(n, sum, squares int64) (mean, variance float64) {
 	mean = float64(sum) / float64(n)
 	return mean, max(float64(squares)/float64(n)-mean*mean, 0) / float64(n-1)

@@ -16,13 +16,13 @@ import (
 	"github.com/courant-platform/courant/internal/search/words"
 )
 
-// Backend is what has all shards: the index of this process, or replicas elsewhere.
+// Backend answers for all shards: the index of this process, or a fleet of replicas.
 type Backend interface {
 	Ask(ctx context.Context, a *index.Ask) (index.Part, error)
 	Suggest(ctx context.Context, b *index.Begin) ([]shard.Suggestion, error)
 	Share() float64 // that a query would rank now
-	Docs() int      // that can be found
-	Building() bool // there will be more: the index has not caught up with the change feed yet
+	Docs() int      // number of documents in the index
+	Building() bool // the index has not caught up with the change feed yet
 }
 
 // Result is what all shards found.
@@ -30,14 +30,14 @@ type Result struct {
 	index.Part
 	Took time.Duration
 
-	Building bool          // the index was not whole
-	Age      time.Duration // of an answer that was remembered
+	Building bool          // the index was incomplete
+	Age      time.Duration // of a remembered answer
 }
 
-// fewFound is how many results make a look for words with typos unnecessary.
+// fewFound is the number of results below which words with typos are looked for too.
 const fewFound = 8
 
-// Find asks all shards. It lowers the share of the query if a flag says so.
+// Find queries all shards. A flag may lower the share of the query.
 func (s *Search) Find(ctx context.Context, q *request) (Result, error) {
 	began := time.Now()
 	if s.Config.Deadline > 0 {
@@ -60,7 +60,7 @@ func (s *Search) Find(ctx context.Context, q *request) (Result, error) {
 	}
 	if len(q.Words) > 0 && !q.Exact && found.Total+found.Relaxed < fewFound && s.flags.Bool(flagFuzzy, false, false, true) {
 		a.Query.Near = true
-		if near, err := s.Backend.Ask(ctx, &a); err == nil { // else what was found stands
+		if near, err := s.Backend.Ask(ctx, &a); err == nil { // otherwise the first answer stands
 			near.CPU += found.CPU
 			found = near
 		}
@@ -75,7 +75,7 @@ func (s *Search) Find(ctx context.Context, q *request) (Result, error) {
 	return r, nil
 }
 
-// reasonOf is why less than everything was ranked.
+// reasonOf is why not everything was ranked.
 func reasonOf(p *index.Part) degrade.Reason {
 	for _, r := range p.Shards {
 		if r.Reason != degrade.None {
@@ -87,11 +87,11 @@ func reasonOf(p *index.Part) degrade.Reason {
 
 // The names of the flags.
 const (
-	flagShare = "search.share" // to rank at most
-	flagFuzzy = "search.fuzzy" // to look for words with typos
+	flagShare = "search.share" // largest share to rank
+	flagFuzzy = "search.fuzzy" // look for words with typos
 )
 
-// wordsOf are the words of a text that ask for something.
+// wordsOf are the words of a text without stop words and repetitions.
 func (s *Search) wordsOf(text string) (all []shard.Word) {
 	for _, w := range words.All(text) {
 		if !s.synonyms.Stops(w) && !slices.ContainsFunc(all, func(o shard.Word) bool { return o.Text == w }) {

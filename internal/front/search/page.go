@@ -29,22 +29,22 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("search").Parse(pageText))
 
-// pageView is the page of a search.
+// pageView is the data of the search page.
 type pageView struct {
 	Style, FindStyle template.HTML
 	Text, Problem    string
 	Asked, Filtered  bool
-	Building         bool // there is more to find in a moment
+	Building         bool // the index is incomplete
 	Docs             int
 	Total, Relaxed   int
 	Partial          string
-	Kept             []pair // filters that a new text keeps
+	Kept             []pair // filters that a new search keeps
 	Orders           []choice
 	Facets           []facetView
 	Hits             []hitView
 	Before, After    string
 	Plain            string   // the same text without filters
-	Hints            []choice // other texts, where nothing has the words as they are
+	Hints            []choice // other texts, if no document has the words as written
 	Took             string
 }
 
@@ -73,7 +73,7 @@ type hitView struct {
 
 const pageTop = 24
 
-// page answers a query as a page, which works without script.
+// page answers a query as an HTML page, which works without scripts.
 func (s *Search) page(w http.ResponseWriter, r *http.Request) {
 	given, bad := asked(r)
 	v := pageView{Style: look.Style(), FindStyle: look.Find(), Text: given.Get("text")}
@@ -104,7 +104,7 @@ func (s *Search) page(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// fill asks and fills in what was found.
+// fill runs the query and fills in the results.
 func (s *Search) fill(r *http.Request, v *pageView, given url.Values) error {
 	if !v.Asked {
 		v.Docs = s.Backend.Docs()
@@ -144,11 +144,10 @@ func (s *Search) fill(r *http.Request, v *pageView, given url.Values) error {
 	return s.hits(r, v, &q, found.Hits[min(len(found.Hits), (q.Page-1)*q.K):])
 }
 
-// links are the addresses of searches near this one.
+// links builds URLs of searches like this one.
 type links struct{ given url.Values }
 
-// with is this search with a value changed, from its first page on; "" takes it
-// away.
+// with is this search, from its first page, with a parameter set; "" removes it.
 func (l links) with(name, value string) string {
 	v := maps.Clone(l.given)
 	v.Del("page")
@@ -167,7 +166,7 @@ func (l links) page(n int) string {
 	return "/search?" + v.Encode()
 }
 
-// links fills in orders, facets and pages.
+// links fills in the links to orders, facets and pages.
 func (v *pageView) links(l links, q *request, r *Result) {
 	for name, values := range l.given {
 		if name != "text" && name != "page" && name != "k" && values[0] != "" {
@@ -220,7 +219,7 @@ func (v *pageView) facets(l links, r *Result) {
 	}
 }
 
-// price is the choice of a range of prices.
+// price is the choice of the i-th price range.
 func (l links) price(i, n int) choice {
 	c := choice{Name: priceRange(i), Count: n}
 	low, high := strconv.FormatInt(shard.PriceBounds[i]/100, 10), ""
@@ -243,7 +242,7 @@ func (l links) price(i, n int) choice {
 	return c
 }
 
-// hits fills in what is shown of the results.
+// hits fills in the results.
 func (s *Search) hits(r *http.Request, v *pageView, q *request, hits []shard.Hit) error {
 	asks := asksFor(q.Words)
 	return s.Store.Read(r.Context(), func(db store.Reader) error {
@@ -270,7 +269,7 @@ func (s *Search) hits(r *http.Request, v *pageView, q *request, hits []shard.Hit
 	})
 }
 
-// grouped parts the thousands of a price by narrow blanks.
+// grouped separates the thousands of a price by narrow no-break spaces.
 func grouped(price string) string {
 	whole, part, cut := strings.Cut(price, ".")
 	for at := len(whole) - 3; at > 0; at -= 3 {
@@ -282,7 +281,8 @@ func grouped(price string) string {
 	return whole
 }
 
-// asksFor says of a word whether a query asks for it or a form of it.
+// asksFor returns a function that reports whether a query asks for a word, or for one
+// with the same stem.
 func asksFor(asked []shard.Word) func(string) bool {
 	plain, stems := map[string]bool{}, map[string]bool{}
 	for _, w := range asked {
@@ -298,11 +298,11 @@ func asksFor(asked []shard.Word) func(string) bool {
 	}
 }
 
-// readShown reads the picture of a page, and the text of one that is no product.
+// readShown reads the picture of a page and, unless it is an offer, its text.
 func readShown(db store.Reader, h shard.Hit) (picture, text string, err error) {
 	if err = db.Row(readPicture, h.ID).Scan(&picture); err != nil || h.Offer != "" {
 		if store.NoRow(err) {
-			err = nil // gone since
+			err = nil // withdrawn since
 		}
 		return picture, "", err
 	}

@@ -10,18 +10,18 @@ import (
 	"github.com/courant-platform/courant/internal/search/shard"
 )
 
-// reranker is a model that ranks the best of all shards once more. It sees the same
-// features, and may be larger or newer than the one that the shards rank by.
+// reranker is a model that reranks the best hits of all shards. It has the same features
+// as the shards' model, and may be larger or newer.
 type reranker struct {
 	model  *gbdt.Model
 	places []place
 }
 
-// place says which value of a model a feature is.
+// place maps a feature to its input of a model.
 type place struct{ feature, flat int }
 
-// rerankTop is how many hits are ranked again: eight times a page of 48. Pages beyond
-// them follow the first order, so that a page never shows what another one has shown.
+// rerankTop is how many hits are reranked: eight pages of 48. Pages beyond them keep the
+// first order, so that no hit is on two pages.
 const rerankTop = 8 * usualTop
 
 // openReranker reads a model; nil for no path.
@@ -52,8 +52,7 @@ func openReranker(path string, signals []string) (*reranker, error) {
 	return s, nil
 }
 
-// rank ranks the first hits again. Those that have the words in other forms only stay
-// behind the others.
+// rank reranks hits. Relaxed ones, found by stemming or typos, stay behind the others.
 func (s *reranker) rank(hits []shard.Hit) {
 	values := make([]float32, s.model.Width())
 	for i := range hits {
@@ -74,8 +73,8 @@ func (s *reranker) rank(hits []shard.Hit) {
 	})
 }
 
-// widen has a query bring what the reranker needs, and says how to finish what
-// was found.
+// widen changes a query so that its hits have what the reranker needs. finish reranks
+// the hits and restores what the query asked for.
 func (s *reranker) widen(q *shard.Query) (finish func(hits []shard.Hit) []shard.Hit) {
 	if s == nil || q.Sort != shard.Relevance {
 		return func(hits []shard.Hit) []shard.Hit { return hits }

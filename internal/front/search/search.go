@@ -1,6 +1,6 @@
-// Package search answers what readers look for: pages and product offers, from an
-// index in memory that follows the change feed. A query goes to all shards at once;
-// under load it ranks less, and says so, but never filters or counts less.
+// Package search serves searches for pages and product offers, in an index in memory that
+// follows the change feed. A query goes to all shards at once. Under load it ranks a
+// smaller share of the matches and says so, but still filters and counts all of them.
 package search
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/courant-platform/courant/internal/search/words"
 )
 
-// Config is the front's section.
+// Config is the section search of the configuration.
 type Config struct {
 	Synonyms    string           `toml:"synonyms" comment:"file of synonyms: one group per line, separated by commas; a line that begins with stop: lists stop words"`
 	Experiments []string         `toml:"experiments" comment:"A/B tests such as 'cut users=0.02 share=0.7': that fraction of users gets this share or, with reranker=FILE, another reranker; a control group of the same size is compared"`
@@ -42,26 +42,27 @@ func Defaults() Config {
 type Search struct {
 	Store   *store.Store
 	Config  Config
-	Index   index.Config // of the shards that it asks
+	Index   index.Config // of the shards that it queries
 	Backend Backend
-	Fleet   *fleet.Fleet // that is the Backend, if there are replicas in other processes
+	Fleet   *fleet.Fleet // the Backend, if replicas run in other processes; else nil
 	Zone    string       // of this process, for conditions of flags
 	Metrics *obs.Set
 	Log     *slog.Logger
-	// Admit lets administrators in.
+	// Admit lets only administrators in.
 	Admit web.Admit
 	Desk  *desk.Desk
 
 	synonyms    words.Synonyms
 	categories  *category.Map
-	reranker    *reranker // nil ranks nothing again
+	reranker    *reranker // nil for none
 	experiments []experiment
 	exposed     exposed
 	stale       stale
 	flags       flags.Flags
 }
 
-// Open reads the synonyms, the flags and the experiments.
+// Open reads the files of the configuration. It must be called first. Fails with Invalid
+// if a setting or a file is wrong.
 func (s *Search) Open() error {
 	var err error
 	if s.categories, err = category.Open(s.Index.Categories); err != nil {
@@ -84,7 +85,7 @@ func (s *Search) Open() error {
 	return err
 }
 
-// Register adds the front's addresses.
+// Register adds the routes.
 func (s *Search) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/search", s.api)
 	mux.HandleFunc("GET /api/v1/suggest", s.suggest)
@@ -95,10 +96,10 @@ func (s *Search) Register(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/v1/experiments", s.Admit(web.Plain(http.HandlerFunc(s.report))))
 }
 
-// countEvery is how often queries of experiments are written down.
+// countEvery is the interval at which the counts of experiments are stored.
 const countEvery = time.Second
 
-// Run keeps flags and counts until ctx ends.
+// Run rereads the flags and stores the counts of experiments until ctx ends.
 func (s *Search) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	all.Go(func() { s.flags.Run(ctx) })

@@ -7,16 +7,16 @@ import (
 	"github.com/courant-platform/courant/internal/search/words"
 )
 
-// Piece is a part of a text that is one of the words looked for, or none.
+// Piece is a part of a text: words of the query, or what is between them.
 type Piece struct {
 	Text  string
 	Found bool
 }
 
-// span is where a word lies in a text.
+// span is the byte range of a word in a text.
 type span struct{ from, to int }
 
-// spans are where words lie that a query asks for.
+// spans are the ranges of the words that a query asks for. Overlapping ones are joined.
 func spans(text string, asks func(word string) bool) (all []span) {
 	words.EachAt(text, func(w []byte, from, to int) bool {
 		if asks(string(w)) {
@@ -31,7 +31,7 @@ func spans(text string, asks func(word string) bool) (all []span) {
 	return all
 }
 
-// pieces cuts a text into what was looked for and what lies between.
+// pieces splits a text into the words that were found and what is between them.
 func pieces(text string, found []span) (all []Piece) {
 	at := 0
 	for _, s := range found {
@@ -52,7 +52,7 @@ const (
 	snippetFrom = 64 << 10 // of a text are looked at
 )
 
-// snippet is the stretch of a text with the most words that were looked for.
+// snippet is the excerpt of a text with the most words of the query.
 func snippet(text string, asks func(word string) bool) []Piece {
 	if len(text) > snippetFrom {
 		text = whole(text[:snippetFrom])
@@ -68,7 +68,7 @@ func snippet(text string, asks func(word string) bool) []Piece {
 		}
 	}
 	begin = max(0, begin-snippetSize/4)
-	begin += strings.IndexByte(text[begin:]+" ", ' ') * min(begin, 1) // at a word, unless it is the beginning
+	begin += strings.IndexByte(text[begin:]+" ", ' ') * min(begin, 1) // to the end of a word, unless it is the beginning of the text
 	begin = min(begin, len(text))
 	for begin < len(text) && !utf8.RuneStart(text[begin]) {
 		begin++

@@ -9,13 +9,13 @@ import (
 	"github.com/courant-platform/courant/internal/search/shard"
 )
 
-// stale remembers answers for times of great load, when an answer of a minute ago is
-// better than a worse one or none.
+// stale caches answers for times of high load, when an answer of a minute ago is better
+// than one with a very small share, or none.
 type stale struct {
 	// mu guards the fields below.
 	mu   sync.Mutex
 	by   map[string]*remembered
-	ring [mostStale]string // keys in the order in which they came
+	ring [mostStale]string // keys in order of arrival
 	next int
 }
 
@@ -25,10 +25,10 @@ type remembered struct {
 }
 
 const (
-	mostStale = 1024        // answers
-	staleAge  = time.Minute // of an answer that is still given
-	staleHits = 2 * usualTop
-	staleFrom = 0.5 // answers are remembered below this share, for it may fall further
+	mostStale = 1024         // answers
+	staleAge  = time.Minute  // oldest answer that is given
+	staleHits = 2 * usualTop // most hits of a remembered answer
+	staleFrom = 0.5          // answers are remembered below this share, because it may fall further
 )
 
 // keyOf is the same for queries that have the same answer.
@@ -52,7 +52,7 @@ func (s *stale) get(key string, now time.Time) (r Result, ok bool) {
 	return r, true
 }
 
-// put remembers an answer.
+// put caches an answer.
 func (s *stale) put(key string, r *Result, now time.Time) {
 	if len(r.Hits) > staleHits {
 		return
@@ -70,8 +70,8 @@ func (s *stale) put(key string, r *Result, now time.Time) {
 	s.by[key] = &remembered{now, *r}
 }
 
-// old gives an answer of a minute ago at most, if so little would be ranked that it is
-// better.
+// old returns a remembered answer, at most a minute old, if the share is so small that
+// it is better than a new one.
 func (s *Search) old(q *request, share float64) (r Result, ok bool) {
 	if share >= degrade.StaleBelow || q.Share < 1 {
 		return r, false

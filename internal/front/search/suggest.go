@@ -12,10 +12,10 @@ import (
 	"github.com/courant-platform/courant/internal/search/words"
 )
 
-// Suggestion is a text that goes on as what was typed does.
+// Suggestion is a completion of what was typed.
 type Suggestion struct {
 	Text  string `json:"text"`
-	Count int    `json:"count"` // documents that have its words
+	Count int    `json:"count"` // documents with its words
 }
 
 // Suggestions is the answer of GET /api/v1/suggest.
@@ -47,7 +47,8 @@ func (s *Search) suggest(w http.ResponseWriter, r *http.Request) {
 	web.JSON(w, http.StatusOK, Suggestions{found})
 }
 
-// complete gives texts whose words are found together.
+// complete completes the last word of a text to words that documents have together with
+// the words before it.
 func (s *Search) complete(ctx context.Context, text string, k int) ([]Suggestion, error) {
 	all := []Suggestion{}
 	begin, from := "", 0
@@ -57,7 +58,7 @@ func (s *Search) complete(ctx context.Context, text string, k int) ([]Suggestion
 	})
 	last, _ := utf8.DecodeLastRuneInString(text)
 	if begin == "" || !words.Part(last) {
-		return all, nil // nothing is begun
+		return all, nil // there is no incomplete word
 	}
 	before := s.wordsOf(text[:from])
 	if len(before) > mostWords {

@@ -14,7 +14,7 @@ type Zones struct {
 	Zones []fleet.Zone `json:"zones"`
 }
 
-// ZoneSwitch is what PUT /api/v1/zones/{name} takes.
+// ZoneSwitch is the body of PUT /api/v1/zones/{name}.
 type ZoneSwitch struct {
 	On *bool `json:"on"`
 }
