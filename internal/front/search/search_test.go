@@ -117,7 +117,7 @@ func (w *world) get(path string) *http.Response {
 	return r.Result()
 }
 
-// find asks until as much was found, for the index follows the store.
+// find asks until total documents are found, because the index follows the store with a delay.
 func (w *world) find(query string, total int) (f search.Found) {
 	w.t.Helper()
 	for range 300 {

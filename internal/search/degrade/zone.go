@@ -114,12 +114,12 @@ func (p *Picker) goesOut(now time.Time, zones []zone, own int) float64 {
 	return max(lacks, s.part)
 }
 
-// draw picks a random zone by weight, other than the one numbered save.
-func (p *Picker) draw(zones []zone, save int, total float64) int {
+// draw picks a random zone by weight, other than the one numbered except.
+func (p *Picker) draw(zones []zone, except int, total float64) int {
 	x := p.Rand.Float64() * total
-	last := save
+	last := except
 	for i, z := range zones {
-		if i == save || z.weight <= 0 {
+		if i == except || z.weight <= 0 {
 			continue
 		}
 		last = i

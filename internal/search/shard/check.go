@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// check refuses columns that do not fit together: a checksum says that a snapshot is as
-// it was written, not that what wrote it had no fault.
+// check refuses columns that do not match. The checksum shows that a snapshot is as it was
+// written, not that the code that wrote it was correct.
 func (x *index) check() error {
 	return errors.Join(x.checkLengths(), x.checkNumbers(), x.checkTexts(), x.checkRegions(), x.checkLists("words", &x.words.postings),
 		x.checkLists("params", &x.params.postings))
@@ -18,21 +18,21 @@ func (x *index) checkLengths() error {
 	for _, l := range []int{len(x.same), len(x.record), len(x.source), len(x.vendor), len(x.category), len(x.region), len(x.language),
 		len(x.currency), len(x.group), len(x.published), len(x.price), len(x.old), len(x.prior), len(x.rank), len(x.length)} {
 		if l != n {
-			return fmt.Errorf("a column has %d documents and another %d", l, n)
+			return fmt.Errorf("a column has %d documents, not %d", l, n)
 		}
 	}
 	for _, s := range []set{x.alive, x.available, x.offers} {
 		if len(s) != (n+63)/64 || n%64 != 0 && s[n/64]>>(n%64) != 0 {
-			return fmt.Errorf("a set is not one of %d documents", n)
+			return fmt.Errorf("a set does not have the size for %d documents", n)
 		}
 	}
 	if len(x.own) != n*x.ownNumbers() || len(x.categories.nodes) != x.categories.len() || int(x.sorted) > n {
-		return errors.New("a column has another length")
+		return errors.New("the signals, categories or sorted documents do not match the number of documents")
 	}
 	return nil
 }
 
-// checkNumbers refuses documents that have what there is not.
+// checkNumbers refuses documents that refer to entries that do not exist.
 func (x *index) checkNumbers() error {
 	for _, c := range []struct {
 		what    string
@@ -43,13 +43,13 @@ func (x *index) checkNumbers() error {
 		{"region", x.region, x.regions.len()}, {"language", x.language, x.languages.len()}, {"currency", x.currency, x.languages.len()},
 	} {
 		if len(c.numbers) > 0 && int(slices.Max(c.numbers)) >= c.most {
-			return fmt.Errorf("a document has a %s that there is not", c.what)
+			return fmt.Errorf("a document has a %s that does not exist", c.what)
 		}
 	}
 	return nil
 }
 
-// checkTexts refuses documents whose texts do not end: each has three.
+// checkTexts refuses documents without the three zero bytes that end their texts.
 func (x *index) checkTexts() error {
 	if len(x.record) == 0 {
 		return nil
@@ -61,29 +61,29 @@ func (x *index) checkTexts() error {
 		}
 	}
 	if ends < 3 {
-		return errors.New("the texts of a document do not end")
+		return errors.New("the texts of a document have no end")
 	}
 	return nil
 }
 
-// checkRegions refuses regions that are not as they are written.
+// checkRegions refuses regions that are not in the form of Regions.String.
 func (x *index) checkRegions() error {
 	for id := 1; id < x.regions.len(); id++ {
 		if set, ok := ParseRegions(x.regions.name(uint32(id))); !ok || set.String() != x.regions.name(uint32(id)) {
-			return fmt.Errorf("regions are %q", x.regions.name(uint32(id)))
+			return fmt.Errorf("regions must be ranges such as 5-21, not %q", x.regions.name(uint32(id)))
 		}
 	}
 	return nil
 }
 
-// checkLists refuses lists of documents that there are not.
+// checkLists refuses lists with documents that do not exist.
 func (x *index) checkLists(what string, p *postings) error {
 	if len(p.lists) > p.len() {
-		return fmt.Errorf("%s: there are more lists than texts", what)
+		return fmt.Errorf("%s: more posting lists than texts", what)
 	}
 	for _, l := range p.lists {
 		if len(l) > 0 && int(slices.Max(l)) >= len(x.id) {
-			return fmt.Errorf("%s: a list has a document that there is not", what)
+			return fmt.Errorf("%s: a posting list has a document that does not exist", what)
 		}
 	}
 	return nil
