@@ -254,9 +254,9 @@ func TestAConfigurationThatCannotBeIsRefusedByItsKey(t *testing.T) {
 			}
 		}
 	}
-	for _, law := range []string{"", "feed-forward", "linear", "off"} {
-		if err := (&index.Index{Config: index.Config{Policy: law, Model: "none"}}).Open(); err != nil {
-			t.Errorf("law %q: %v", law, err)
+	for _, policy := range []string{"", "feed-forward", "linear", "off"} {
+		if err := (&index.Index{Config: index.Config{Policy: policy, Model: "none"}}).Open(); err != nil {
+			t.Errorf("policy %q: %v", policy, err)
 		}
 	}
 }
