@@ -103,7 +103,7 @@ func TestEveryErrorHasItsPlaceInTheManual(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, paragraph, _ := strings.Cut(string(manual), "What cannot be read at all has an error")
+	_, paragraph, _ := strings.Cut(string(manual), "A file that cannot be read at all has an error")
 	paragraph, _, _ = strings.Cut(paragraph, "\n\n")
 	listed, given := map[string]bool{}, map[string]bool{}
 	for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(paragraph, -1) {
