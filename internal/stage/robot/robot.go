@@ -33,7 +33,7 @@ type Config struct {
 	MaxFeed            setting.Size     `toml:"max_feed" comment:"largest feed, after unpacking"`
 	MaxCatalog         setting.Size     `toml:"max_catalog" comment:"largest catalogue, after unpacking"`
 	MaxPicture         setting.Size     `toml:"max_picture"`
-	KeepBodies         setting.Duration `toml:"keep_bodies" comment:"how long downloads are kept for other subscribers"`
+	KeepBodies         setting.Duration `toml:"keep_bodies" comment:"how long downloads are kept for subscribers"`
 	KeepBodiesSize     setting.Size     `toml:"keep_bodies_size" comment:"maximum total size of the downloads that are kept"`
 }
 

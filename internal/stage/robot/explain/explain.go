@@ -170,24 +170,24 @@ func status(code int) string {
 // meaning explains the effect of a response apart from its body.
 func (out *Fetched) meaning(a *client.Answer) {
 	if a.RetryAfter > 0 {
-		out.say("the host asks for no request for %v (Retry-After)", setting.Duration(a.RetryAfter))
+		out.say("the host asks for a wait of %v before the next request (Retry-After)", setting.Duration(a.RetryAfter))
 	}
 	if a.Fresh > 0 {
 		out.say("the response stays fresh for %v by its header: a source is not polled more often", setting.Duration(a.Fresh))
 	}
 	switch {
 	case a.Wall != "":
-		out.say("this is the bot wall of %s: the robot backs off from the host for at least an hour, and a source shows it", a.Wall)
+		out.say("this is the bot wall of %s: the robot backs off from the host for up to an hour, and longer after each failure", a.Wall)
 	case a.Status == http.StatusTooManyRequests:
 		out.say("rate limit: the robot backs off from all hosts of the domain")
 	case a.Status >= 500 && a.RetryAfter > setback:
 		out.say("the robot backs off from the host for that long")
 	case a.Status >= 500:
-		out.say("the robot backs off from the host for half a minute, and longer after each failure")
+		out.say("the robot backs off from the host for up to half a minute, and longer after each failure")
 	case a.Status == http.StatusGone:
-		out.say("a source that is gone is not polled any more")
+		out.say("a source that answers 410 is not polled any more")
 	case a.Location != "" && (a.Status == http.StatusMovedPermanently || a.Status == http.StatusPermanentRedirect):
-		out.say("permanent redirect to %s: from the second time on a source is polled there directly", link.Redact(a.Location))
+		out.say("permanent redirect to %s: a source that has redirected there twice is polled there directly", link.Redact(a.Location))
 	case a.Location != "":
 		out.say("redirect to %s", link.Redact(a.Location))
 	case a.Status/100 == 3 && a.Status != http.StatusNotModified:

@@ -199,7 +199,7 @@ func TestFetchBacksOffFromAHostThatAsksForIt(t *testing.T) {
 		}
 	})
 	f := openFetcher(t, nil)
-	check(t, f, s.URL+"/feed", "", "answered 503 Service Unavailable", "no request for 1h", "backs off from the host for that long")
+	check(t, f, s.URL+"/feed", "", "answered 503 Service Unavailable", "a wait of 1h before the next request", "backs off from the host for that long")
 	check(t, f, s.URL+"/other", "no request to "+s.URL+" before ", "it answered 503 Service Unavailable with Retry-After; use --now")
 	if heard := s.heard(); heard != "/robots.txt /feed" {
 		t.Errorf("the site was asked for %s", heard)

@@ -118,7 +118,7 @@ func (h *host) tooLong(format string) error {
 	if time.Until(h.next) <= mostPatience {
 		return nil
 	}
-	return notNowError(fmt.Sprintf(format+"; use --now to fetch anyway", h.origin, h.next.UTC().Format("2006-01-02 15:04:05"), h.why))
+	return notNowError(fmt.Sprintf(format+"; use --now to fetch anyway", h.origin, h.next.UTC().Format("2006-01-02 15:04:05 UTC"), h.why))
 }
 
 // wait waits for the time of the host's next request; with Now, at most for the gap.
