@@ -67,7 +67,7 @@ func (s *Search) open(ctx context.Context, query string) (v served, err error) {
 	}
 	b, bad := base64.RawURLEncoding.DecodeString(query)
 	if bad != nil || len(b) < 16 || !hmac.Equal(b[:16], mark(key, b[16:])) {
-		return v, courant.Errorf(courant.Invalid, "query must be the query of a search answer of this server")
+		return v, courant.Errorf(courant.Invalid, "query must be the value of query in a search answer of this server")
 	}
 	return v, json.Unmarshal(b[16:], &v)
 }
@@ -106,7 +106,7 @@ func (s *Search) click(w http.ResponseWriter, r *http.Request) {
 func (s *Search) keepClicks(ctx context.Context, v served, c Clicked) error {
 	for _, place := range slices.Concat(c.Clicked, c.Ordered) {
 		if place < 0 || place >= len(v.Shown)/8 {
-			return courant.Errorf(courant.Invalid, "clicked and ordered must be places in the answer, which has %d hits, not %d", len(v.Shown)/8, place)
+			return courant.Errorf(courant.Invalid, "clicked and ordered must be positions, from 0, of the %d hits of the answer, not %d", len(v.Shown)/8, place)
 		}
 	}
 	return s.Store.Write(ctx, func(tx *store.Tx) error {

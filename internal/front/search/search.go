@@ -29,7 +29,7 @@ type Config struct {
 	Synonyms    string           `toml:"synonyms" comment:"file of synonyms: one group per line, separated by commas; a line that begins with stop: lists stop words"`
 	Experiments []string         `toml:"experiments" comment:"A/B tests such as 'cut users=0.02 share=0.7': that fraction of users gets this share or, with reranker=FILE, another reranker; a control group of the same size is compared"`
 	Flags       string           `toml:"flags" comment:"file of flags, reread every ten seconds; see docs/search.md"`
-	Deadline    setting.Duration `toml:"deadline" comment:"time after which a query fails"`
+	Deadline    setting.Duration `toml:"deadline" comment:"how long a query may take; after that it fails"`
 	Reranker    string           `toml:"reranker" comment:"file of a CatBoost model (JSON) that reranks the best 384 hits of all shards"`
 }
 

@@ -60,7 +60,7 @@ func (f *Flags) Run(ctx context.Context) {
 			return
 		case <-tick.C:
 			if err := f.Read(); err != nil {
-				f.Log.Warn("flags not reread; the old ones stay", "error", err)
+				f.Log.Warn("flags file not reread; keeping the old values", "error", err)
 			}
 		}
 	}

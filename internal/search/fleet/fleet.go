@@ -167,7 +167,7 @@ func (f *Fleet) usable() (all []*node) {
 		}
 	}
 	if f.engine = best; len(covers) > 1 {
-		f.Log.Warn("replicas have different engines; using the one that covers most shards", "engine", best, "engines", len(covers))
+		f.Log.Warn("replicas differ in version or configuration; using the set that covers the most shards", "engine", best, "engines", len(covers))
 	}
 	all = slices.DeleteFunc(all, func(n *node) bool { return n.state.Engine != best || n.state.Version < newest-behind })
 	slices.SortFunc(all, func(a, b *node) int { return strings.Compare(a.name, b.name) })

@@ -92,7 +92,7 @@ func (f *Fleet) MaySwitch(ctx context.Context, name string, on bool) error {
 		return courant.Errorf(courant.NotFound, "zone %q does not exist; the zones are %s", name, strings.Join(known, ", "))
 	}
 	if !on && len(others) == 0 {
-		return courant.Errorf(courant.Conflict, "zone %q is the last one that is on; without it no search is answered", name)
+		return courant.Errorf(courant.Conflict, "zone %q is the last one that is on; switching it off would stop the search", name)
 	}
 	return nil
 }

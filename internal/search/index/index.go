@@ -32,9 +32,9 @@ type Config struct {
 	Model      string   `toml:"model" comment:"file of the ranking model (CatBoost JSON); the built-in one if empty, none to rank without a model"`
 	Categories string   `toml:"categories" comment:"file of your own category tree and the mapping of sources' categories to it; see docs/search.md"`
 	Policy     string   `toml:"policy" comment:"policy that turns load into the share of candidates to rank: feed-forward, linear or off"`
-	Floor      float64  `toml:"floor" comment:"least share of the matching candidates that is ranked under any load, from 0 to 1"`
+	Floor      float64  `toml:"floor" comment:"minimum share of the matching candidates that is ranked under any load, from 0 to 1"`
 	Listen     string   `toml:"listen" comment:"address on which other processes query the shards of this one, such as 10.0.0.5:7400; use a private network"`
-	Address    string   `toml:"address" comment:"address by which other processes reach it, if not that of listen"`
+	Address    string   `toml:"address" comment:"address at which other processes reach this one, if it is not that of listen"`
 	Hold       []string `toml:"hold" comment:"shards that this process holds, such as 0-3; all if empty"`
 }
 
@@ -190,7 +190,7 @@ func (x *Index) Run(ctx context.Context) error {
 	for kept := time.Now(); ; {
 		heard := x.changed.Heard()
 		if err := x.catchUp(ctx); err != nil && ctx.Err() == nil {
-			x.Log.Warn("change feed not read; the index is behind it", "error", err)
+			x.Log.Warn("change feed not read; retrying", "error", err)
 		}
 		x.tidy()
 		if time.Since(kept) > keepEvery {
@@ -225,7 +225,7 @@ func (x *Index) keepIfWorth(changes int64) {
 		return
 	}
 	if err := x.keep(); err != nil {
-		x.Log.Warn("snapshot of the index not written; a restart builds it anew", "error", err)
+		x.Log.Warn("index snapshot not written; a restart may have to rebuild the index", "error", err)
 	}
 }
 

@@ -37,7 +37,7 @@ func (x *Index) restore(r store.Reader) error {
 	err := errors.Join(errs...)
 	for _, n := range x.held {
 		if err == nil && versions[n] != version {
-			err = courant.Errorf(courant.Invalid, "the snapshots of the shards are of different times")
+			err = courant.Errorf(courant.Invalid, "the snapshots of the shards were not written at the same time")
 		}
 	}
 	if err != nil {
@@ -68,7 +68,7 @@ func (x *Index) clear() {
 // from a backup, and deletes its snapshots, because the changes of the new store may
 // reach their numbers.
 func (x *Index) discard(b bounds) error {
-	x.Log.Warn("the store does not have the changes of the index; rebuilding it", "change", x.follower.after, "oldest", b.oldest, "newest", b.newest)
+	x.Log.Warn("index position not in the change feed; rebuilding the index", "change", x.follower.after, "oldest", b.oldest, "newest", b.newest)
 	x.clear()
 	if x.Dir == "" {
 		return nil

@@ -98,13 +98,13 @@ func TestFewChangesAreKeptInTimeAndNotAtTheEnd(t *testing.T) {
 
 func TestSnapshotsThatDoNotFitAreNotUsed(t *testing.T) {
 	for says, spoil := range map[string]func(w *world, x *index.Index){
-		"another layout":          func(w *world, _ *index.Index) { w.must(os.WriteFile(w.snapshots()[0], make([]byte, 100), 0o600)) },
-		"snapshot is damaged":     func(w *world, _ *index.Index) { w.must(os.Truncate(w.snapshots()[1], 100)) },
-		"another configuration":   func(_ *world, x *index.Index) { x.Config.Model = "" },
-		"made with another":       func(_ *world, x *index.Index) { x.Config.Signals = []string{"Orders"} },
-		"of different times":      func(w *world, _ *index.Index) { w.exchange(1) },
-		"the store does not have": func(w *world, _ *index.Index) { w.exec(`INSERT INTO counts (name, number) VALUES ('forgotten', 5000)`) },
-		"":                        func(w *world, _ *index.Index) { w.must(os.Remove(w.snapshots()[2])) },
+		"a different layout":           func(w *world, _ *index.Index) { w.must(os.WriteFile(w.snapshots()[0], make([]byte, 100), 0o600)) },
+		"snapshot is damaged":          func(w *world, _ *index.Index) { w.must(os.Truncate(w.snapshots()[1], 100)) },
+		"a different configuration":    func(_ *world, x *index.Index) { x.Config.Model = "" },
+		"made with a different":        func(_ *world, x *index.Index) { x.Config.Signals = []string{"Orders"} },
+		"not written at the same time": func(w *world, _ *index.Index) { w.exchange(1) },
+		"not in the change feed":       func(w *world, _ *index.Index) { w.exec(`INSERT INTO counts (name, number) VALUES ('forgotten', 5000)`) },
+		"":                             func(w *world, _ *index.Index) { w.must(os.Remove(w.snapshots()[2])) },
 	} {
 		t.Run(says, func(t *testing.T) {
 			in(t, func(t *testing.T, w *world) {
@@ -157,8 +157,8 @@ func TestAnIndexOfAStoreThatWasReplacedByAnOlderOneIsBuiltAnew(t *testing.T) {
 		w.put(offers(1, 3)...)
 		x, stop := w.restart(stop)
 		w.finds(x, "kettle", 1, 2, 3)
-		if s := x.Status(); !s.Ready || s.Version != 3 || w.log.count("does not have") != 1 {
-			t.Errorf("%+v, said %d times", s, w.log.count("does not have"))
+		if s := x.Status(); !s.Ready || s.Version != 3 || w.log.count("not in the change feed") != 1 {
+			t.Errorf("%+v, said %d times", s, w.log.count("not in the change feed"))
 		}
 		if files := w.snapshots(); len(files) > 0 {
 			t.Errorf("the new store will reach the number of %v", files)
@@ -185,7 +185,7 @@ func TestAnIndexThatRunsFollowsAStoreThatWasReplacedByAnOlderOne(t *testing.T) {
 		w.put(offers(1, 1)...)
 		look()
 		w.finds(x, "kettle", 1, 2, 3)
-		if n := w.log.count("does not have"); n != 1 {
+		if n := w.log.count("not in the change feed"); n != 1 {
 			t.Errorf("it was said %d times", n)
 		}
 	})

@@ -40,10 +40,10 @@ func (s *Shard) Load(from io.Reader) (version int64, err error) {
 	w := &saver{from: bufio.NewReaderSize(from, 1<<20), sum: crc32.New(crc32.MakeTable(crc32.Castagnoli))}
 	mark := make([]byte, len(snapshotMark))
 	if w.read(mark); w.err == nil && string(mark) != snapshotMark {
-		return 0, courant.Errorf(courant.Invalid, "the snapshot has another layout")
+		return 0, courant.Errorf(courant.Invalid, "the snapshot has a different layout")
 	}
 	if w.text(""); w.err == nil && w.last != x.made() {
-		return 0, courant.Errorf(courant.Invalid, "the snapshot was made with another configuration")
+		return 0, courant.Errorf(courant.Invalid, "the snapshot was made with a different configuration")
 	}
 	scalar(w, &version)
 	x.columns(w)
