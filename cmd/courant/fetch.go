@@ -15,8 +15,8 @@ func (f *flags) fetch() *cobra.Command {
 	var now bool
 	c := &cobra.Command{
 		Use: "fetch URL…", Short: "Fetch addresses as the robot does, and explain each step",
-		Long: "Fetch addresses as the robot does, and explain each step. If a courant is running, hosts that its robot has in back-off get no request. " +
-			"The exit status is 1 if an address could not be fetched; an HTTP error such as 404 counts as an answer.",
+		Long: "Fetch addresses as the robot does, and explain each step. If a courant is running, no request is sent to hosts for which its robot is in back-off. " +
+			"The exit status is 1 if an address could not be fetched; a response such as 404 counts as fetched.",
 		Example: "  courant fetch https://example.org/feed.xml",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, urls []string) error {

@@ -114,7 +114,7 @@ func (f *flags) sourceShow() *cobra.Command {
 
 func (f *flags) sourceAsk() *cobra.Command {
 	return &cobra.Command{
-		Use: "ask NAME|URL", Short: "Poll a source as soon as its host allows, even one that is gone", Example: "  courant source ask example.org-feed",
+		Use: "ask NAME|URL", Short: "Poll a source as soon as its host allows, even if it has answered 410 Gone", Example: "  courant source ask example.org-feed",
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			r, err := f.connect(cmd.Context())

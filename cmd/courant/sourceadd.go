@@ -41,7 +41,7 @@ func (f *flags) sourceAdd() *cobra.Command {
 	c.Flags().StringVar((*string)(&n.Kind), "kind", "feed", "feed or catalog")
 	c.Flags().Var(&duration{&n.Every}, "every", "fixed polling interval, such as 5m (default: adapted to the source)")
 	c.Flags().StringVar((*string)(&n.Absence), "absence", "", `of a catalogue: "kept" keeps offers that disappear from it; otherwise they are withdrawn`)
-	c.Flags().BoolVar(&n.IgnoreRobots, "ignore-robots", false, "poll its address whatever robots.txt says, with the publisher's permission")
+	c.Flags().BoolVar(&n.IgnoreRobots, "ignore-robots", false, "ignore robots.txt for the source's address; needs the publisher's permission")
 	c.Flags().BoolVar(&n.Trusted, "trusted", false, "the source may publish pages of any host")
 	return c
 }

@@ -19,7 +19,7 @@ const importBatch = 500
 
 func (f *flags) sourceImport() *cobra.Command {
 	return &cobra.Command{
-		Use: "import FILE", Short: "Add the sources listed in an OPML or JSON file, or in standard input for -",
+		Use: "import FILE", Short: "Add the sources listed in an OPML or JSON file; \"-\" reads standard input",
 		Example: "  courant source import subscriptions.opml", Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, names []string) error {
 			entries, err := readList(names[0])
