@@ -25,7 +25,7 @@ func (f *flags) parse() *cobra.Command {
 	var o read.Options
 	c := &cobra.Command{
 		Use: "parse FILE…", Short: "Show feeds, catalogues and sitemaps as Courant reads them",
-		Long:    "Show feeds, catalogues and sitemaps as Courant reads them. A file may be compressed with gzip or zip; \"-\" reads standard input.",
+		Long:    "Show feeds, catalogues and sitemaps as Courant reads them. A file may be compressed with gzip, zip or zstd; \"-\" reads standard input.",
 		Example: "  courant parse feed.xml\n  courant parse --json --base https://example.org/feed.xml *.xml",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, files []string) error {

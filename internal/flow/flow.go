@@ -1,6 +1,6 @@
 // Package flow is the map: every topic, in the order in which data moves, with
-// its writers and its readers. Stages know the map and not one another. A
-// message names a fact and its time; the content is in the store.
+// its writers and its readers. Stages import this package and
+// not one another. A message names a fact and its time; the content is in the store.
 package flow
 
 import "github.com/courant-platform/courant/internal/port/bus"
@@ -57,10 +57,10 @@ type Page struct {
 	URL []byte `json:"url"` // digest of the address
 }
 
-// Kept says that there are page changes without a number.
+// Kept says that some page changes have no number in the change feed yet.
 type Kept struct{}
 
-// Changes says what the newest number of the change feed is.
+// Changes has the newest number of the change feed.
 type Changes struct {
 	Newest int64 `json:"newest"`
 }

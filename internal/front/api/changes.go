@@ -126,7 +126,7 @@ func (a *API) changes(w http.ResponseWriter, r *http.Request) (int, any, error) 
 	stream := web.Prefers(r, "text/event-stream", "application/json")
 	if stream || q.wait > 0 {
 		if a.waiting.Add(1) > mostWaiting {
-			err = courant.Errorf(courant.Busy, "%d clients are waiting already", mostWaiting)
+			err = courant.Errorf(courant.Busy, "%d clients are already waiting, which is the limit; ask again without wait, or later", mostWaiting)
 		}
 		defer a.waiting.Add(-1)
 	}

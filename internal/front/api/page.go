@@ -247,7 +247,7 @@ func bounds(limit, cursor string) (n int, before int64, err error) {
 	}
 	if cursor != "" {
 		if before, err = strconv.ParseInt(cursor, 10, 64); err != nil {
-			return 0, 0, courant.Errorf(courant.Invalid, "cursor must be the next of an earlier answer, not %q", cursor)
+			return 0, 0, courant.Errorf(courant.Invalid, "cursor must be the value of next in an earlier answer, not %q", cursor)
 		}
 	}
 	return n, before, nil

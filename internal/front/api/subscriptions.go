@@ -169,7 +169,7 @@ func (a *API) downloads(w http.ResponseWriter, r *http.Request) (int, any, error
 			return 0, nil, courant.Errorf(courant.Invalid, "wait must be a duration from 0 to %s, such as 30s, not %q", longestWait, text)
 		}
 		if a.waiting.Add(1) > mostWaiting {
-			err = courant.Errorf(courant.Busy, "%d clients are waiting already", mostWaiting)
+			err = courant.Errorf(courant.Busy, "%d clients are already waiting, which is the limit; ask again without wait, or later", mostWaiting)
 		}
 		defer a.waiting.Add(-1)
 	}

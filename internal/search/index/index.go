@@ -64,7 +64,7 @@ func (c Config) Held() (held []int, err error) {
 			hi, err = strconv.Atoi(strings.TrimSpace(to))
 		}
 		if err != nil || lo < 0 || hi < lo || hi > MaxShards {
-			return nil, courant.Errorf(courant.Invalid, "index.hold: %q is not a range of shards: write 0-3", r)
+			return nil, courant.Errorf(courant.Invalid, "index.hold must list shards or ranges of shards, such as 0-3, not %q", r)
 		}
 		if hi >= n {
 			return nil, courant.Errorf(courant.Invalid, "index.hold: shard %d does not exist; the shards are 0 to %d", hi, n-1)
