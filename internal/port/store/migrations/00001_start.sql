@@ -4,8 +4,7 @@
 --
 -- A column has one writer, a unit of the program: the one named beside the column,
 -- else beside its table. Where several are named, each writes it in a transition of
--- its own: a row that is handed over by whoever brings it, a time that is due, a
--- lease. test/arch holds the statements to that. This file is frozen: changes are
+-- its own: a row that one unit hands to another, a due time, a lease. test/arch holds the statements to that. This file is frozen: changes are
 -- migrations of their own.
 
 -- What people registered (console, API, command line).
@@ -23,7 +22,7 @@ CREATE TABLE sources ( -- desk
   added          BIGINT NOT NULL
 );
 
--- When a source is asked. One row for each source that is polled; imported files
+-- When a source is polled. One row for each source that is polled; imported files
 -- have none.
 CREATE TABLE polls ( -- schedule
   source        BIGINT /*rowid*/ PRIMARY KEY,
@@ -33,26 +32,26 @@ CREATE TABLE polls ( -- schedule
 );
 CREATE INDEX polls_due ON polls (due);
 
--- What is asked and what a source answered. desk makes the row. All that a 304
+-- What is polled and how the source answered. desk makes the row. All that a 304
 -- changes is in this one row.
 CREATE TABLE answers ( -- robot
   source         BIGINT /*rowid*/ PRIMARY KEY,
-  url            TEXT NOT NULL,              -- robot, desk: what is asked: the source's own address, or where it has moved
+  url            TEXT NOT NULL,              -- robot, desk: what is polled: the source's own address, or where it has moved
   origin         TEXT NOT NULL,              -- robot, desk: of that address: scheme, host and port
   partition      INTEGER NOT NULL,           -- robot, desk: of the origin's domain; see leases
-  as_of          BIGINT NOT NULL DEFAULT 0,  -- schedule, websub, desk: the newest as-of given: to an ask, a delivery, an import
-  asked          BIGINT NOT NULL DEFAULT 0,  -- schedule: as-of of the newest ask
+  as_of          BIGINT NOT NULL DEFAULT 0,  -- schedule, websub, desk: the newest as-of given: to a poll, a delivery, an import
+  asked          BIGINT NOT NULL DEFAULT 0,  -- schedule: as-of of the newest poll
   answered       BIGINT NOT NULL DEFAULT 0,  -- as-of of the newest answer
   checked        BIGINT NOT NULL DEFAULT 0,  -- time of the newest answer
   status         INTEGER NOT NULL DEFAULT 0, -- of the newest answer, 0 for none
   failures       INTEGER NOT NULL DEFAULT 0, -- in a row
-  problem        TEXT NOT NULL DEFAULT '',   -- why the last one failed
+  problem        TEXT NOT NULL DEFAULT '',   -- why the last poll failed
   redirect_url   TEXT NOT NULL DEFAULT '',   -- where redirects have led, if that host is another robot's
   redirect_hops  INTEGER NOT NULL DEFAULT 0,
   moved_url      TEXT NOT NULL DEFAULT '',   -- where permanent redirects lead
   moved_seen     INTEGER NOT NULL DEFAULT 0, -- how often
   moved_since    BIGINT NOT NULL DEFAULT 0,  -- since when
-  gone_since     BIGINT NOT NULL DEFAULT 0,  -- robot, desk: the server says that it is gone; cleared when somebody asks
+  gone_since     BIGINT NOT NULL DEFAULT 0,  -- robot, desk: the server says that it is gone; cleared when somebody polls it
   fresh_for      BIGINT NOT NULL DEFAULT 0,  -- how long the newest answer stays fresh by its header, ms
   last_body_at   BIGINT NOT NULL DEFAULT 0,  -- when a body came last
   distrust_until BIGINT NOT NULL DEFAULT 0,  -- validators are not trusted until then
@@ -95,8 +94,8 @@ CREATE TABLE readings ( -- parse
   pushed       BOOLEAN NOT NULL DEFAULT FALSE, -- a hub delivered them
   changed      BIGINT NOT NULL DEFAULT 0,      -- when something new was found last
   rhythm       BIGINT NOT NULL DEFAULT 0,      -- usual time between changes, ms
-  ttl          BIGINT NOT NULL DEFAULT 0,      -- the feed's own wish, ms
-  skip_hours   INTEGER NOT NULL DEFAULT 0,     -- hours of the day, UTC, in which it wishes not to be asked: bits
+  ttl          BIGINT NOT NULL DEFAULT 0,      -- the interval that the feed asks for, ms
+  skip_hours   INTEGER NOT NULL DEFAULT 0,     -- hours of the day, UTC, in which it asks not to be polled: bits
   skip_days    INTEGER NOT NULL DEFAULT 0,     -- days of the week, Sunday first: bits
   items        INTEGER NOT NULL DEFAULT 0,     -- in the file
   progress     INTEGER NOT NULL DEFAULT 0,     -- offers read so far of a catalogue that takes long
@@ -113,17 +112,17 @@ CREATE TABLE websub ( -- websub
   source   BIGINT NOT NULL,
   hub      TEXT NOT NULL,
   topic    TEXT NOT NULL,
-  callback TEXT NOT NULL DEFAULT '',   -- as the hub was told it last
+  callback TEXT NOT NULL DEFAULT '',   -- as last sent to the hub
   secret   TEXT NOT NULL,              -- the hub signs by it
   previous TEXT NOT NULL DEFAULT '',   -- the one before, by which it signs until it has taken the new one
   state    TEXT NOT NULL,              -- wanted, pending, active, denied, leaving
-  asked    BIGINT NOT NULL DEFAULT 0,  -- when the hub was asked last
-  verified BIGINT NOT NULL DEFAULT 0,  -- when it verified last
+  asked    BIGINT NOT NULL DEFAULT 0,  -- when the hub was last asked
+  verified BIGINT NOT NULL DEFAULT 0,  -- when it last verified
   until    BIGINT NOT NULL DEFAULT 0,  -- the end of the lease
   attempts INTEGER NOT NULL DEFAULT 0, -- since it verified
-  due      BIGINT NOT NULL,            -- next time to ask the hub
+  due      BIGINT NOT NULL,            -- time of the next request to the hub
   pinged   BIGINT NOT NULL DEFAULT 0,  -- the newest ping
-  owed     BIGINT NOT NULL DEFAULT 0,  -- a ping for which the source is still to be asked; 0 for none
+  owed     BIGINT NOT NULL DEFAULT 0,  -- time of a ping for which the source must still be polled; 0 for none
   problem  TEXT NOT NULL DEFAULT ''
 );
 CREATE UNIQUE INDEX websub_source ON websub (source) WHERE state <> 'leaving';
@@ -140,7 +139,7 @@ CREATE TABLE fetches ( -- media
   partition     INTEGER NOT NULL,           -- media, robot: of the origin's domain
   kind          TEXT NOT NULL,
   priority      INTEGER NOT NULL,
-  wanted        BIGINT NOT NULL,            -- when it was wanted first
+  wanted        BIGINT NOT NULL,            -- when it was first wanted
   due           BIGINT NOT NULL,            -- media, robot: not before
   attempts      INTEGER NOT NULL DEFAULT 0, -- robot
   status        INTEGER NOT NULL DEFAULT 0, -- robot: of the answer
@@ -167,7 +166,7 @@ CREATE TABLE hosts ( -- robot
   refusals      INTEGER NOT NULL DEFAULT 0, -- answers of 403 in a row
   reason        TEXT NOT NULL DEFAULT '',   -- of the back-off
   latency       BIGINT NOT NULL DEFAULT 0,  -- ms, smoothed
-  pace          BIGINT NOT NULL DEFAULT 0   -- ms between two requests that its limits have taught
+  pace          BIGINT NOT NULL DEFAULT 0   -- ms between two requests, learnt from 429 responses
 );
 CREATE INDEX hosts_waiting ON hosts (allowed) WHERE reason <> '';
 
@@ -193,8 +192,8 @@ CREATE TABLE items ( -- parse
 CREATE INDEX items_url ON items (url) WHERE NOT offer;
 
 -- Found, not yet live. parse writes a row, media counts its pictures, pages
--- deletes it. Each source's version goes its own way; pages decides which is
--- live.
+-- deletes it. There is one row for each source's version of an address; pages
+-- decides which is live.
 CREATE TABLE documents ( -- parse, media, pages
   url           BYTEA NOT NULL,
   source        BIGINT NOT NULL,
@@ -283,7 +282,7 @@ CREATE TABLE bodies ( -- pages
 CREATE TABLE media ( -- media
   hash     BYTEA PRIMARY KEY,
   url      TEXT NOT NULL,
-  state    INTEGER NOT NULL,           -- 0 wanted, 1 stored, 2 not to be had
+  state    INTEGER NOT NULL,           -- 0 wanted, 1 stored, 2 not available
   problem  TEXT NOT NULL DEFAULT '',
   content  TEXT NOT NULL DEFAULT '',   -- SHA-256 of the bytes, hexadecimal: the file's name
   type     TEXT NOT NULL DEFAULT '',
@@ -327,10 +326,10 @@ CREATE TABLE tokens ( -- gate
   added BIGINT NOT NULL
 );
 
--- What people clicked of what the search showed: a row for each query that led to
--- a click.
+-- What people clicked of the hits shown: a row for each query that led to a
+-- click.
 CREATE TABLE clicks ( -- search
-  query      BYTEA PRIMARY KEY, -- 16 bytes by chance
+  query      BYTEA PRIMARY KEY, -- 16 random bytes
   at         BIGINT NOT NULL,   -- of the query
   experiment TEXT NOT NULL,
   arm        TEXT NOT NULL,
@@ -353,7 +352,7 @@ CREATE TABLE exposures ( -- search
   PRIMARY KEY (experiment, arm, day)
 );
 
--- Keys that the processes of a platform share. Who needs one first writes it.
+-- Keys that the processes of a platform share. The first that needs one writes it.
 CREATE TABLE secrets ( -- store
   name  TEXT PRIMARY KEY,
   value BYTEA NOT NULL
@@ -363,7 +362,7 @@ CREATE TABLE secrets ( -- store
 CREATE TABLE nodes ( -- fleet
   name    TEXT PRIMARY KEY,
   zone    TEXT NOT NULL,
-  address TEXT NOT NULL,    -- where its shards are asked
+  address TEXT NOT NULL,    -- where its shards are queried
   seen    BIGINT NOT NULL
 );
 
@@ -390,7 +389,7 @@ CREATE TABLE downloads ( -- robot, websub, desk
 CREATE INDEX downloads_number ON downloads (number);
 CREATE INDEX downloads_file ON downloads (file);
 
--- Who gets them, and how far each has come.
+-- Who gets them, and how far each has read.
 CREATE TABLE subscriptions ( -- desk
   name     TEXT PRIMARY KEY,
   kinds    TEXT NOT NULL,             -- with commas between
