@@ -26,9 +26,9 @@ CREATE TABLE sources ( -- desk
 -- have none.
 CREATE TABLE polls ( -- schedule
   source        BIGINT /*rowid*/ PRIMARY KEY,
-  due           BIGINT NOT NULL,           -- schedule, desk, websub: next time to ask: planned; when somebody adds or asks it; when a hub pings
+  due           BIGINT NOT NULL,           -- schedule, desk, websub: time of the next poll; brought forward when somebody adds or polls it, or when a hub pings
   poll_interval BIGINT NOT NULL DEFAULT 0, -- the interval now, ms
-  reason        TEXT NOT NULL DEFAULT ''   -- why it is that
+  reason        TEXT NOT NULL DEFAULT ''   -- of the interval
 );
 CREATE INDEX polls_due ON polls (due);
 
