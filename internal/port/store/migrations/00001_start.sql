@@ -4,8 +4,9 @@
 --
 -- A column has one writer, a unit of the program: the one named beside the column,
 -- else beside its table. Where several are named, each writes it in a transition of
--- its own: a row that one unit hands to another, a due time, a lease. test/arch holds the statements to that. This file is frozen: changes are
--- migrations of their own.
+-- its own: a row that one unit hands to another, a due time, a lease. test/arch
+-- checks the statements against this. This file is frozen: changes are new
+-- migrations.
 
 -- What people registered (console, API, command line).
 CREATE TABLE sources ( -- desk
