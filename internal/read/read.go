@@ -52,6 +52,14 @@ const headSize = 48 << 10
 // begins with "not_a_feed:", "empty:", "too_large:" or "malformed:". The result
 // holds what was read before the error.
 func Read(open func() (io.ReadCloser, error), opt Options) (Result, error) {
+	r, err := readAny(open, opt)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, unpack.ErrDamaged) { // of the archive: a storage that fails says so otherwise
+		err = courant.Errorf(courant.Invalid, "malformed: the archive is cut off or damaged, and nothing in it can be read: %w", err)
+	}
+	return r, err
+}
+
+func readAny(open func() (io.ReadCloser, error), opt Options) (Result, error) {
 	none := Result{Reading: courant.Reading{Format: "unknown", Encoding: "utf-8"}}
 	src, err := open()
 	if err != nil {

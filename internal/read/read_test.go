@@ -2,12 +2,16 @@ package read_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"compress/gzip"
 
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/pack"
 	"github.com/courant-platform/courant/internal/read"
 )
 
@@ -87,5 +91,30 @@ func TestAFeedOverTheRobotsLimitGivesAWarning(t *testing.T) {
 	r, err := read.Read(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, read.Options{})
 	if err != nil || len(r.Items) != 1 || len(r.Warnings) != 1 || r.Warnings[0].Code != "large-feed" || !r.WellFormed {
 		t.Errorf("%+v, %v", r.Warnings, err)
+	}
+}
+
+// A server that compresses while it writes may send any beginning of a file. Where
+// nothing can be read of it, that is an error of the file, not of the storage.
+func TestAnArchiveCutOffAnywhereIsReadOrRefused(t *testing.T) {
+	for name, packed := range map[string]string{
+		"gzip of a feed":      gz(`<rss version="2.0"><channel><title>` + strings.Repeat("T ", 200) + `</title></channel></rss>`),
+		"gzip of a catalogue": gz(`<yml_catalog><shop><offers>` + strings.Repeat(`<offer id="1"><name>N</name></offer>`, 50) + `</offers></shop></yml_catalog>`),
+		"zstd":                string(pack.Bytes([]byte(`<rss version="2.0"><channel><title>` + strings.Repeat("T ", 200) + `</title></channel></rss>`))),
+	} {
+		for cut := range len(packed) {
+			_, err := read.Read(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(packed[:cut])), nil }, read.Options{Offer: func(*courant.Offer) error { return nil }})
+			if err != nil && !errors.Is(err, courant.Invalid) {
+				t.Fatalf("%s cut at %d: %v", name, cut, err)
+			}
+		}
+	}
+}
+
+func TestAStorageThatFailsIsNotABadFile(t *testing.T) {
+	failed := errors.New("input/output error")
+	_, err := read.Read(func() (io.ReadCloser, error) { return io.NopCloser(iotest.ErrReader(failed)), nil }, read.Options{})
+	if !errors.Is(err, failed) || errors.Is(err, courant.Invalid) {
+		t.Errorf("got %v", err)
 	}
 }

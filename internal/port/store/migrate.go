@@ -56,21 +56,14 @@ func (d Dialect) Migrate(ctx context.Context, db *sql.DB, options ...goose.Provi
 		return courant.Errorf(courant.Conflict,
 			"database schema version %d is newer than this program supports (up to %d): run a newer courant or restore an older backup", has, newest)
 	}
-	if has > 0 && !frozen(ctx, db) {
-		return courant.Errorf(courant.Conflict,
-			"database was written by a version before 0.2, which this program cannot read: export its sources with the old program (courant source export), then start with an empty data folder or database")
+	if first := steps[0].Version; has > 0 && has < first {
+		return courant.Errorf(courant.Conflict, "an earlier version wrote the database, and this one cannot read its tables: export the sources with the earlier version "+
+			"(courant source export), start with an empty data folder or database, and import them (courant source import)")
 	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	return nil
-}
-
-// frozen reports whether version 1 of the tables is the final one; before 0.2 that
-// migration was edited in place.
-func frozen(ctx context.Context, db *sql.DB) bool {
-	var n int
-	return db.QueryRowContext(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM readings LIMIT 1) AS one`).Scan(&n) == nil
 }
 
 // steps returns the files of migrations/; the first five characters of a file's name are

@@ -48,7 +48,7 @@ func TestADatabaseNewerThanTheProgramIsRefused(t *testing.T) {
 	}
 }
 
-func TestADatabaseFromBefore02IsRefusedWithOneLine(t *testing.T) {
+func TestADatabaseOfAnEarlierVersionIsRefusedWithOneSentence(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "courant.db")
 	if err := database(t, path).Close(); err != nil {
 		t.Fatal(err)
@@ -57,12 +57,12 @@ func TestADatabaseFromBefore02IsRefusedWithOneLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Exec("DROP TABLE readings"); err != nil {
+	if _, err := db.Exec("UPDATE goose_db_version SET version_id = 1 WHERE version_id > 0"); err != nil {
 		t.Fatal(err)
 	}
 	db.Close()
 	_, err = sqlite.Open(t.Context(), sqlite.Config{Path: path})
-	if !errors.Is(err, courant.Conflict) || !strings.Contains(err.Error(), "before 0.2") || strings.Contains(err.Error(), "\n") {
+	if !errors.Is(err, courant.Conflict) || !strings.Contains(err.Error(), "an earlier version wrote the database") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
 }
