@@ -82,3 +82,19 @@ func TestConfigAndRunNameTheKeyOfAFileThatCannotBeUsed(t *testing.T) {
 		}
 	}
 }
+
+func TestSourcesThatCameFromFilesAreLeftOutOfListsWithASentence(t *testing.T) {
+	data := t.TempDir()
+	list := write(t, "list.json", `[{"url":"http://import.invalid/shop","kind":"file","name":"shop"},{"url":"http://a.invalid/feed"}]`)
+	status, out, complaint := invoke(t, "source", "import", list, "--data", data)
+	if status != 0 || !strings.Contains(out, "1 sources added") || !strings.Contains(complaint, "shop was imported from a file") {
+		t.Errorf("status %d, %q, %q", status, out, complaint)
+	}
+	if status, _, complaint := invoke(t, "import", write(t, "b.xml", "<rss version=\"2.0\"><channel><title>T</title></channel></rss>"), "--data", data); status != 0 {
+		t.Fatalf("status %d, %q", status, complaint)
+	}
+	status, out, complaint = invoke(t, "source", "export", "--data", data)
+	if status != 0 || strings.Contains(out, "import.invalid") || !strings.Contains(out, "http://a.invalid/feed") || !strings.Contains(complaint, "left out 1 sources") {
+		t.Errorf("status %d, %q, %q", status, out, complaint)
+	}
+}

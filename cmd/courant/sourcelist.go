@@ -5,9 +5,11 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/app"
 	"github.com/courant-platform/courant/internal/desk"
 	"github.com/courant-platform/courant/internal/front/api"
@@ -53,6 +55,13 @@ func readList(name string) ([]opml.Entry, error) {
 
 func (f *flags) importAll(cmd *cobra.Command, r *app.Remote, entries []opml.Entry) error {
 	added, known, failed := 0, 0, 0
+	entries = slices.DeleteFunc(entries, func(e opml.Entry) bool {
+		file := e.Kind == courant.KindFile // in a list that an earlier version exported
+		if file {
+			fmt.Fprintf(os.Stderr, "%s was imported from a file: import the file again with courant import\n", printable(e.Name))
+		}
+		return file
+	})
 	for at := 0; at < len(entries); at += importBatch {
 		var batch []desk.NewSource
 		for _, e := range entries[at:min(at+importBatch, len(entries))] {
@@ -98,8 +107,16 @@ func (f *flags) sourceExport() *cobra.Command {
 				return err
 			}
 			var entries []opml.Entry
+			files := 0
 			for _, s := range all {
+				if s.Kind == courant.KindFile {
+					files++ // it has no address to poll
+					continue
+				}
 				entries = append(entries, opml.Entry{URL: s.URL, Kind: s.Kind, Name: s.Name, Title: s.Title})
+			}
+			if files > 0 {
+				fmt.Fprintf(os.Stderr, "courant: left out %d sources that were imported from files: import the files again with courant import\n", files)
 			}
 			if f.json {
 				for _, e := range entries {

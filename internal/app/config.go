@@ -15,6 +15,7 @@ import (
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/search"
 	"github.com/courant-platform/courant/internal/front/serve"
+	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/search/index"
 	"github.com/courant-platform/courant/internal/stage/media"
@@ -154,6 +155,9 @@ func (c Config) Text() (string, error) {
 	}
 	if shown.Bus.Token != "" {
 		shown.Bus.Token = "(set)"
+	}
+	for _, address := range []*string{&shown.Store.URL, &shown.Bus.URL, &shown.Robot.Proxy} {
+		*address = link.Redact(*address)
 	}
 	text, err := toml.Marshal(shown)
 	return string(text), err

@@ -228,3 +228,12 @@ func TestTheOldNameOfARoleIsAccepted(t *testing.T) {
 		t.Errorf("both names: %v", err)
 	}
 }
+
+func TestNoPasswordOfAnAddressIsShown(t *testing.T) {
+	c := app.Defaults()
+	c.Store.URL, c.Bus.URL, c.Robot.Proxy = "postgres://u:secret@db/x", "nats://u:secret@bus:4222", "http://u:secret@proxy:3128"
+	text, err := c.Text()
+	if err != nil || strings.Contains(text, "secret") || !strings.Contains(text, "postgres://xxxxx@db/x") {
+		t.Errorf("%v: %s", err, text)
+	}
+}

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/desk"
+	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/blob/memory"
 	"github.com/courant-platform/courant/internal/port/store"
@@ -142,13 +144,13 @@ func TestEveryChangeIsInTheAudit(t *testing.T) {
 
 func TestTheAuditHasWhatWasBeforeAndAfterWithoutPasswords(t *testing.T) {
 	w := open(t)
-	if _, err := w.Add(t.Context(), operator, []desk.NewSource{{URL: "http://user:secret@a.example/feed", Name: "a"}, {URL: "http://b.example/feed", Name: "b", Trusted: true}}); err != nil {
+	if _, err := w.Add(t.Context(), operator, []desk.NewSource{{URL: "http://user:secret@a.example/feed", Name: "a"}, {URL: "http://b.example/feed", Name: "b", Trusted: true, Every: setting.Duration(7 * time.Minute)}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Remove(t.Context(), operator, "b", nil); err != nil {
 		t.Fatal(err)
 	}
-	if c := w.changes()["source.remove b"]; !strings.Contains(c, `{"before":{`) || !strings.HasSuffix(c, `"after":null}`) || !strings.Contains(c, `"trusted":true`) {
+	if c := w.changes()["source.remove b"]; !strings.Contains(c, `{"before":{`) || !strings.HasSuffix(c, `"after":null}`) || !strings.Contains(c, `"trusted":true`) || !strings.Contains(c, `"every":"7m"`) {
 		t.Errorf("the removal: %s", c)
 	}
 	for _, c := range w.changes() {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -80,7 +81,7 @@ func (d *Desk) importSource(ctx context.Context, who courant.Visitor, out *Impor
 		if err := put(tx, s, 0); err != nil {
 			return err
 		}
-		return note(tx, who, "source.add", s.Name, Change{After: shown(s)})
+		return note(tx, who, "source.add", s.Name, Change{After: shown(s, 0)})
 	})
 	return s, same, err
 }
@@ -110,6 +111,6 @@ func (d *Desk) handOver(ctx context.Context, who courant.Visitor, s courant.Sour
 		if err := table.HandOver(tx, table.Download{Source: s.ID, Kind: "feed", AsOf: asOf, URL: s.URL, Type: f.Type, Blob: key, Body: f.Digest[:digestSize]}); err != nil {
 			return err
 		}
-		return note(tx, who, "source.import", s.Name, Change{})
+		return note(tx, who, "source.import", s.Name, Change{After: map[string]string{"sha256": hex.EncodeToString(f.Digest), "type": f.Type}})
 	})
 }

@@ -99,7 +99,7 @@ func addOne(tx *store.Tx, who courant.Visitor, n NewSource) (Added, error) {
 		return added, err
 	}
 	added.Source = &s
-	return added, note(tx, who, "source.add", s.Name, Change{After: shown(s)})
+	return added, note(tx, who, "source.add", s.Name, Change{After: shown(s, n.Every)})
 }
 
 // put inserts the rows of a source.
@@ -117,9 +117,12 @@ func put(tx *store.Tx, s courant.Source, every setting.Duration) error {
 }
 
 // shown is a source as the audit shows it.
-func shown(s courant.Source) courant.Source {
+func shown(s courant.Source, every setting.Duration) any {
 	s.URL = link.Redact(s.URL)
-	return s
+	return struct {
+		courant.Source
+		Every setting.Duration `json:"every,omitempty"` // a fixed interval
+	}{s, every}
 }
 
 // source checks the request and makes the source of it.
@@ -251,12 +254,16 @@ func (d *Desk) Remove(ctx context.Context, who courant.Visitor, name string, onl
 		if only != nil && !only(s) {
 			return courant.Errorf(courant.NotFound, "the source %q is a different one", name)
 		}
+		var every int64
+		if err := tx.Row(fixedInterval, s.ID).Scan(&every); err != nil {
+			return err
+		}
 		for _, query := range []string{dropPoll, dropAnswer, dropPending, dropReading, dropItems, dropSource} {
 			if _, err := tx.Exec(query, s.ID); err != nil {
 				return err
 			}
 		}
-		return note(tx, who, "source.remove", s.Name, Change{Before: shown(s)})
+		return note(tx, who, "source.remove", s.Name, Change{Before: shown(s, setting.Duration(time.Duration(every)*time.Millisecond))})
 	})
 	return s, err
 }

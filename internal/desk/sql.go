@@ -9,6 +9,7 @@ const (
 	sourceColumns = `SELECT id, name, kind, url, title, trusted, robots, absence, added FROM sources WHERE `
 	sourceByURL   = sourceColumns + `url = $1`
 	sourceByName  = sourceColumns + `name = $1`
+	fixedInterval = `SELECT fixed_interval FROM sources WHERE id = $1`
 	putSource     = `INSERT INTO sources (id, name, kind, url, host, title, trusted, robots, absence, fixed_interval, added)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 	putPoll    = `INSERT INTO polls (source, due) VALUES ($1, $2)`

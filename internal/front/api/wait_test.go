@@ -161,3 +161,22 @@ func TestAHostIsFoundOnEveryPortAndByAnAddress(t *testing.T) {
 		t.Errorf("an address is no domain: %+v", hosts)
 	}
 }
+
+func TestTheValidatorsThatAreSentNextAreShown(t *testing.T) {
+	for name, c := range map[string]struct{ answers, etag string }{
+		"those of what was read last":         {`UPDATE answers SET asked = 7`, `"2"`},
+		"newer ones of a 304":                 {`UPDATE answers SET confirmed = 7, etag = '"2b"', modified = 'Sat'`, `"2b"`},
+		"older ones of a 304":                 {`UPDATE answers SET confirmed = 3, etag = '"1"'`, `"2"`},
+		"none that the server refuses":        {`UPDATE answers SET refused = 5, confirmed = 7, etag = '"2b"'`, ""},
+		"those after what the server refused": {`UPDATE answers SET refused = 4`, `"2"`},
+	} {
+		w := open(t)
+		w.do("POST", "/api/v1/sources", `{"url":"http://a.example/feed","name":"a"}`, nil)
+		w.exec(`UPDATE readings SET as_of = 5, etag = '"2"', modified = 'Fri'`)
+		w.exec(c.answers)
+		var s api.SourceState
+		if w.do("GET", "/api/v1/sources/a", "", &s); s.ETag != c.etag {
+			t.Errorf("%s: %s, want %s", name, s.ETag, c.etag)
+		}
+	}
+}

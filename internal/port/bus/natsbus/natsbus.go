@@ -108,9 +108,17 @@ func Open(ctx context.Context, config Config) (*Driver, error) {
 	}
 	if err := d.connect(); err != nil {
 		d.Close()
-		return nil, fmt.Errorf("connect to bus %s: %w", cmp.Or(link.Redact(config.URL), "in this process"), err)
+		return nil, fmt.Errorf("connect to bus %s: %w", cmp.Or(link.Redact(config.URL), "in this process"), redacted(err, config.URL))
 	}
 	return d, nil
+}
+
+// redacted is err without the password that an address may have.
+func redacted(err error, address string) error {
+	if text := err.Error(); address != "" && strings.Contains(text, address) {
+		return errors.New(strings.ReplaceAll(text, address, link.Redact(address)))
+	}
+	return err
 }
 
 // connect opens a connection that reconnects without limit.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/guard"
+	"github.com/courant-platform/courant/internal/kit/link"
 )
 
 // Config is what a client needs; zero means default.
@@ -94,7 +95,7 @@ func New(c Config) (*Client, error) {
 		}
 		u, err := url.Parse(p)
 		if err != nil || u.Host == "" {
-			return nil, courant.Errorf(courant.Invalid, "robot.proxy, HTTP_PROXY and HTTPS_PROXY must be of the form http://host:port, not %q", p)
+			return nil, courant.Errorf(courant.Invalid, "robot.proxy, HTTP_PROXY and HTTPS_PROXY must be of the form http://host:port, not %q", link.Redact(p))
 		}
 		client.proxies[net.JoinHostPort(u.Hostname(), strconv.Itoa(guard.Port(u)))] = true
 	}
