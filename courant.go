@@ -152,7 +152,13 @@ type Warning struct {
 	Column  int    `json:"column"`
 	Element string `json:"element"`
 	Text    string `json:"text"`
+	Level   string `json:"level,omitempty"` // LevelInfo, or "" for a warning
 }
+
+// LevelInfo is the level of a warning that names what Courant has no use for; the
+// author of the file has nothing to fix. Its code is "ignored", and it comes once per
+// name and file.
+const LevelInfo = "info"
 
 // Reading is the result of reading one file.
 type Reading struct {
