@@ -66,12 +66,15 @@ func Keys(images []string, f func(key [16]byte) error) error {
 	return nil
 }
 
-// original returns the address of the original page, "" if it is not on the web. For an
-// offer it is the offer's own address, because the page's may be derived from the
-// address of the catalogue.
+// original returns the address of the original page, "" if there is none on the web.
+// It is not the page's own address if that was derived: for an offer, from the address
+// of the catalogue; for an item that shares its link, from the link; for an item
+// without a link, from the address of its source.
 func original(d *courant.Document) string {
 	url := d.URL
-	if d.Offer != nil && link.Host(d.Item.Link) != "" {
+	if c, err := link.Canonical(d.Item.Link); err != nil && d.Offer == nil {
+		return ""
+	} else if err == nil && (d.Offer != nil || c != url) {
 		url = d.Item.Link
 	}
 	if link.Host(url) == courant.ImportHost {

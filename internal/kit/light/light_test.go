@@ -28,7 +28,7 @@ func render(t *testing.T, d courant.Document, pictures ...string) (html, picture
 
 func article(content string) courant.Document {
 	c := markup.Cleaner{Base: address}
-	return courant.Document{URL: address, Item: courant.Item{Title: "T", Content: c.Clean(content), Summary: "s"}}
+	return courant.Document{URL: address, Item: courant.Item{Link: address, Title: "T", Content: c.Clean(content), Summary: "s"}}
 }
 
 func TestWidgetsAreControlsWithoutScript(t *testing.T) {
@@ -104,7 +104,7 @@ func TestASummaryLeadsToTheWholeArticle(t *testing.T) {
 		content, summary string
 		leads            bool
 	}{{"<p>x</p>", "", false}, {"<p>x</p>", "y", false}, {"<p>x</p>", "<p>x</p>", true}, {"", "<p>x</p>", true}} {
-		html, _ := render(t, courant.Document{URL: address, Item: courant.Item{Title: "T", Content: c.content, Summary: c.summary}})
+		html, _ := render(t, courant.Document{URL: address, Item: courant.Item{Link: address, Title: "T", Content: c.content, Summary: c.summary}})
 		if !strings.Contains(html, "<p>x</p>") || strings.Contains(html, "Read the whole article at a.example") != c.leads {
 			t.Errorf("%q, %q: %s", c.content, c.summary, html)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/light"
 )
 
 func TestAProductHasItsPage(t *testing.T) {
@@ -40,9 +41,9 @@ func TestLinksGoToTheShopAndNeverToTheFile(t *testing.T) {
 	made := "http://import.invalid/shop?offer=2"
 	for own, want := range map[string]string{
 		"https://a.example/p#2":     `The original is at <a href="https://a.example/p#2" rel="noopener">https://a.example/p#2</a>.`,
-		"":                          "From a file",
-		"http://import.invalid/p/2": "From a file",
-		"javascript:x":              "From a file",
+		"":                          "which names no original page.",
+		"http://import.invalid/p/2": "which names no original page.",
+		"javascript:x":              "which names no original page.",
 	} {
 		html, _ := render(t, courant.DocumentOf(made, 1, &courant.Offer{ID: "2", URL: own, Name: "Cup", Price: "1"}))
 		if !strings.Contains(html, want) || strings.Contains(html, "import.invalid") || strings.Contains(html, "canonical") != (own == "https://a.example/p#2") {
@@ -53,6 +54,21 @@ func TestLinksGoToTheShopAndNeverToTheFile(t *testing.T) {
 		`<div data-widget="form"><div data-widget="field" data-type="input"></div></div><div data-widget="share" data-network="vkontakte"></div>`}})
 	if strings.Contains(html, "import.invalid") || strings.Contains(html, "Read the whole") {
 		t.Error(html[strings.Index(html, "</style>"):])
+	}
+}
+
+func TestAPageLinksToTheOriginalAndNotToADerivedAddress(t *testing.T) {
+	for link, want := range map[string]string{
+		"http://a.example/1":                `The original is at <a href="http://a.example/1"`, // the page's address
+		"http://a.example/1?utm_source=x#b": `The original is at <a href="http://a.example/1"`,
+		"http://a.example/log#b":            `The original is at <a href="http://a.example/log#b"`,
+		"":                                  "From Daily, which names no original page.",
+	} {
+		var b strings.Builder
+		_, err := light.Render(&b, light.Page{SourceName: "Daily", Document: courant.Document{URL: "http://a.example/1", Item: courant.Item{Link: link, Title: "One"}}})
+		if err != nil || !strings.Contains(b.String(), want) || strings.Contains(b.String(), "canonical") != (link != "") {
+			t.Errorf("%q: %v\n%s", link, err, b.String()[strings.Index(b.String(), "</style>"):])
+		}
 	}
 }
 

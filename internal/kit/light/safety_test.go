@@ -39,7 +39,7 @@ func TestNothingActiveSurvivesInWidgets(t *testing.T) {
 	for _, widget := range widgets {
 		for _, text := range evil {
 			in := fmt.Sprintf(widget, text)
-			d := courant.Document{URL: address, Item: courant.Item{Title: text, Content: in}}
+			d := courant.Document{URL: address, Item: courant.Item{Link: address, Title: text, Content: in}}
 			inert(t, in, d)
 			d.URL = "https://a.example/?" + text
 			inert(t, in, d)
@@ -106,7 +106,7 @@ func FuzzPage(f *testing.F) {
 		f.Add(fmt.Sprintf(widget, evil[i%len(evil)]), "T")
 	}
 	f.Fuzz(func(t *testing.T, content, title string) {
-		inert(t, content, courant.Document{URL: address, Item: courant.Item{Title: title, Content: content}})
+		inert(t, content, courant.Document{URL: address, Item: courant.Item{Link: address, Title: title, Content: content}})
 	})
 }
 

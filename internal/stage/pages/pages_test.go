@@ -81,6 +81,9 @@ func (w *world) ready(v version) (asOf int64) {
 	if v.url == "" {
 		v.url = address
 	}
+	if v.item.Link == "" {
+		v.item.Link = v.url
+	}
 	w.asOf++
 	if v.asOf == 0 {
 		v.asOf = w.asOf

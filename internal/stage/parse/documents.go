@@ -42,17 +42,13 @@ func changes(tx *store.Tx, d download, found []entry) ([]entry, error) {
 	var changed []entry
 	for _, f := range found {
 		was, seen := before[f.key]
-		if seen && was.withdrawn == f.item.Withdrawn && bytes.Equal(was.hash, f.hash) {
-			continue
-		}
-		if !seen && f.addr != "" {
-			same, err := renamed(tx, d, f)
-			if err != nil {
+		if f.renames != nil && !seen {
+			if was, seen, err = rename(tx, d, f); err != nil {
 				return nil, err
 			}
-			if same {
-				continue
-			}
+		}
+		if seen && was.withdrawn == f.item.Withdrawn && bytes.Equal(was.hash, f.hash) {
+			continue
 		}
 		if f.addr == "" { // a tombstone: the known item has the address
 			if !seen {
@@ -68,27 +64,25 @@ func changes(tx *store.Tx, d download, found []entry) ([]entry, error) {
 	return changed, nil
 }
 
-// renamed gives an item with a new id the row of the source's item at the same
-// address, so that a change of the id alone is no change of the item. It reports
-// whether the content is the same.
-func renamed(tx *store.Tx, d download, f entry) (same bool, err error) {
-	var hash []byte
-	var withdrawn bool
-	err = tx.Row(itemAt, d.source.ID, f.url[:]).Scan(&hash, &withdrawn)
+// rename gives an item with a new id the row of the item that it is, so that a change of
+// the id alone is no change of the item.
+func rename(tx *store.Tx, d download, f entry) (was known, ok bool, err error) {
+	err = tx.Row(itemOf, d.source.ID, f.renames[:]).Scan(&was.hash, &was.url, &was.withdrawn)
 	if store.NoRow(err) {
-		return false, nil
+		return known{}, false, nil
 	}
 	if err == nil {
-		_, err = tx.Exec(renameItem, d.source.ID, f.url[:], f.key[:])
+		_, err = tx.Exec(renameItem, d.source.ID, f.renames[:], f.key[:])
 	}
-	return withdrawn == f.item.Withdrawn && bytes.Equal(hash, f.hash), err
+	return was, err == nil, err
 }
 
-// packNew packs what looks new before the transaction, to keep that short.
+// packNew gives the items their addresses and packs what looks new before the
+// transaction, to keep that short.
 func (p *Parse) packNew(ctx context.Context, d download, found []entry) error {
 	var before map[[16]byte]known
 	err := p.Store.Read(ctx, func(r store.Reader) (err error) {
-		before, err = knownItems(r, d.source.ID, found)
+		before, err = addresses(r, d, found)
 		return err
 	})
 	if err != nil {

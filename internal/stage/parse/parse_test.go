@@ -230,17 +230,6 @@ func TestTheSameBytesUnderNewValidatorsKeepThose(t *testing.T) {
 	})
 }
 
-func TestOfTwoItemsWithOneAddressTheFirstCounts(t *testing.T) {
-	in(t, func(t *testing.T, w *world) {
-		sameAddress := strings.Replace(item("/1", "Third"), "<guid>/1", "<guid>/8", 1)
-		noAddress := "<item><title>Fourth</title><description>text</description></item>"
-		w.read(1, rss(item("/1", "First"), sameAddress, item("/1", "Second"), noAddress))
-		if found := w.taken(); len(found) != 1 || found[0].doc.Item.Title != "First" {
-			t.Errorf("found %+v", found)
-		}
-	})
-}
-
 func TestTheRhythmIsReadOffTheDatesThenOffTheChanges(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		dated := func(n int) (items []string) {

@@ -25,8 +25,10 @@ const (
 
 	items16 = `SELECT key, hash, url, withdrawn FROM items WHERE source = $1 AND key IN
 		($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`
-	itemAt     = `SELECT hash, withdrawn FROM items WHERE source = $1 AND url = $2 AND NOT offer ORDER BY key LIMIT 1`
-	renameItem = `UPDATE items SET key = $3 WHERE source = $1 AND key = (SELECT key FROM items WHERE source = $1 AND url = $2 AND NOT offer ORDER BY key LIMIT 1)`
+	itemAt     = `SELECT key, withdrawn FROM items WHERE source = $1 AND url = $2 AND NOT offer ORDER BY key LIMIT 1`
+	itemOf     = `SELECT hash, url, withdrawn FROM items WHERE source = $1 AND key = $2`
+	renameItem = `UPDATE items SET key = $3 WHERE source = $1 AND key = $2`
+	pageAt     = `SELECT title, published FROM pages WHERE url = $1 AND source = $2 AND NOT withdrawn`
 	putItem    = `INSERT INTO items (source, key, url, hash, as_of, withdrawn) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (source, key) DO UPDATE SET url = excluded.url, hash = excluded.hash, as_of = excluded.as_of,
 			withdrawn = excluded.withdrawn WHERE items.as_of < excluded.as_of`

@@ -1,0 +1,101 @@
+package parse
+
+import (
+	"github.com/courant-platform/courant/internal/port/store"
+)
+
+// addresses gives the items of a feed the addresses of their pages, and returns what is
+// known of the items. The page of an item is at its link, unless another item of the
+// source has its page there: then, or without a link, it has an address of its own.
+// Once an item has an address, it keeps it as long as its link stays the same.
+func addresses(r store.Reader, d download, found []entry) (map[[16]byte]known, error) {
+	before, err := knownItems(r, d.source.ID, found)
+	if err != nil {
+		return nil, err
+	}
+	s := addressing{r: r, d: d, before: before, taken: make(map[[16]byte]bool, len(found)), inFile: make(map[[16]byte]bool, len(found))}
+	for i := range found {
+		f := &found[i]
+		s.inFile[f.key] = true
+		if was, ok := before[f.key]; ok && f.addr != "" && [16]byte(was.url) == f.url {
+			s.taken[f.url] = true
+		}
+	}
+	for i := range found {
+		if err := s.place(&found[i]); err != nil {
+			return nil, err
+		}
+	}
+	return before, nil
+}
+
+// addressing is the state of addresses.
+type addressing struct {
+	r      store.Reader
+	d      download
+	before map[[16]byte]known
+	inFile map[[16]byte]bool // by key
+	taken  map[[16]byte]bool // by the digest of the address
+}
+
+func (s *addressing) place(f *entry) error {
+	was, seen := s.before[f.key]
+	if seen && f.addr != "" && [16]byte(was.url) == f.url {
+		return nil
+	}
+	if f.addr == "" && f.item.Withdrawn {
+		return nil // changes takes the address of the known item
+	}
+	own, digest := f.ownAddress(s.d.source.URL)
+	free := f.addr != "" && !s.taken[f.url] && !(seen && [16]byte(was.url) == digest)
+	var err error
+	if free {
+		free, err = s.vacant(f, seen)
+	}
+	switch {
+	case free:
+	case f.item.Withdrawn && !seen: // the page at its link is that of another item, which the file still has
+		own, digest = "", [16]byte{}
+		fallthrough
+	default:
+		f.addr, f.url = own, digest
+	}
+	s.taken[f.url] = true
+	return err
+}
+
+// vacant reports whether the item may have its page at its link. It may not while that
+// is the page of another item of the source. But an item with a new id is the one that
+// is there if the title or the date of publication is the same.
+func (s *addressing) vacant(f *entry, seen bool) (bool, error) {
+	var key []byte
+	var withdrawn bool
+	err := s.r.Row(itemAt, s.d.source.ID, f.url[:]).Scan(&key, &withdrawn)
+	if store.NoRow(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	owner := [16]byte(key)
+	if s.inFile[owner] || seen { // the owner has another link now, or left the file
+		return s.inFile[owner] || withdrawn, nil
+	}
+	same, err := s.same(f)
+	if same || withdrawn || f.item.Withdrawn {
+		f.renames = &owner
+	}
+	return f.renames != nil, err
+}
+
+// same reports whether the item is the one whose page is at its link. Without a page
+// there is no saying, and it is taken for the same.
+func (s *addressing) same(f *entry) (bool, error) {
+	var title string
+	var published int64
+	err := s.r.Row(pageAt, f.url[:], s.d.source.ID).Scan(&title, &published)
+	if store.NoRow(err) {
+		return true, nil
+	}
+	return err == nil && (title == f.item.Title || published != 0 && published == store.Millis(f.item.Published.Time)), err
+}
