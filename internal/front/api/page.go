@@ -19,25 +19,29 @@ import (
 
 // Page is a page in the API.
 type Page struct {
-	ID          int64            `json:"id,string"`
-	URL         string           `json:"url"`
-	Source      string           `json:"source"`
-	Sources     []string         `json:"sources"`    // all sources that have it
-	Duplicates  []string         `json:"duplicates"` // addresses of pages with nearly the same text
-	Title       string           `json:"title"`
-	Text        string           `json:"text"`
-	HTML        string           `json:"html"`
-	Language    string           `json:"language"`
-	Authors     []courant.Person `json:"authors"`
-	PublishedAt courant.Time     `json:"published_at"`
-	UpdatedAt   courant.Time     `json:"updated_at"`
-	FetchedAt   courant.Time     `json:"fetched_at"`
-	StoredAt    courant.Time     `json:"stored_at"`
-	Revision    int              `json:"revision"`
-	ContentHash string           `json:"content_hash"`
-	Images      []Image          `json:"images"`
-	Videos      []string         `json:"videos"`
-	Offer       *courant.Offer   `json:"offer,omitempty"`
+	ID          int64               `json:"id,string"`
+	URL         string              `json:"url"`
+	Source      string              `json:"source"`
+	Sources     []string            `json:"sources"`    // all sources that have it
+	Duplicates  []string            `json:"duplicates"` // addresses of pages with nearly the same text
+	Link        string              `json:"link"`       // of the original, as the source gives it
+	GUID        string              `json:"guid"`
+	Title       string              `json:"title"`
+	Text        string              `json:"text"`
+	HTML        string              `json:"html"`
+	Language    string              `json:"language"`
+	Authors     []courant.Person    `json:"authors"`
+	PublishedAt courant.Time        `json:"published_at"`
+	UpdatedAt   courant.Time        `json:"updated_at"`
+	FetchedAt   courant.Time        `json:"fetched_at"`
+	StoredAt    courant.Time        `json:"stored_at"`
+	Revision    int                 `json:"revision"`
+	ContentHash string              `json:"content_hash"`
+	Images      []Image             `json:"images"`
+	Videos      []string            `json:"videos"`
+	Categories  []string            `json:"categories"`
+	Enclosures  []courant.Enclosure `json:"enclosures"`
+	Offer       *courant.Offer      `json:"offer,omitempty"`
 }
 
 // Image is a stored picture of a page.
@@ -66,7 +70,7 @@ func (a *API) page(w http.ResponseWriter, r *http.Request) (int, any, error) {
 		return 0, nil, err
 	}
 	key := link.Digest(address)
-	p := Page{Sources: []string{}, Duplicates: []string{}, Images: []Image{}, Videos: []string{}}
+	p := Page{Sources: []string{}, Duplicates: []string{}, Images: []Image{}, Videos: []string{}, Categories: []string{}, Enclosures: []courant.Enclosure{}}
 	withdrawn := false
 	err = a.Store.Read(r.Context(), func(q store.Reader) error {
 		if withdrawn, err = p.read(q, key[:]); err != nil || withdrawn {
@@ -134,6 +138,9 @@ func (p *Page) readBody(q store.Reader) error {
 	p.Text = markup.Text(p.HTML)
 	p.Authors = append([]courant.Person{}, doc.Item.Authors...)
 	p.Videos = append(p.Videos, doc.Item.Videos...)
+	p.Link, p.GUID = doc.Item.Link, doc.Item.ID
+	p.Categories = append([]string{}, doc.Item.Categories...)
+	p.Enclosures = append([]courant.Enclosure{}, doc.Item.Enclosures...)
 	var c markup.Cleaner
 	_, seen := c.Append(nil, p.HTML)
 	alts := map[string]string{}

@@ -97,6 +97,8 @@ type view struct {
 	Summary             bool // the body is a summary only
 	Crumbs              []courant.Crumb
 	Related             []courant.RelatedLink
+	Files               []file
+	Topics              string
 	Product             *product
 }
 
@@ -114,7 +116,7 @@ func Render(w io.Writer, p Page) (picture string, err error) {
 	v := view{
 		Style: look.Style(), Language: item.Language, Direction: direction(item.Language),
 		Title: item.Title, URL: original(&p.Document), Authors: names(item.Authors),
-		Crumbs: item.Breadcrumbs, Related: item.Related,
+		Crumbs: item.Breadcrumbs, Related: item.Related, Topics: strings.Join(item.Categories, " · "),
 	}
 	v.Host = cmp.Or(link.Host(v.URL), p.SourceName)
 	v.Site = v.Host
@@ -150,7 +152,7 @@ func Render(w io.Writer, p Page) (picture string, err error) {
 		v.Lead = p.lead()
 		first = v.Lead
 	}
-	if len(v.Crumbs) > 0 {
+	if v.Files = p.files(string(v.Body)); len(v.Crumbs)+len(v.Files) > 0 {
 		v.More = look.More()
 	}
 	if err := pageTemplate.Execute(w, v); err != nil {
