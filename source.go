@@ -1,6 +1,7 @@
 package courant
 
 import (
+	"encoding/json"
 	"hash/fnv"
 	"time"
 )
@@ -41,6 +42,8 @@ type Source struct {
 	Trusted bool       `json:"trusted"` // may publish under every URL
 	Robots  bool       `json:"robots"`  // robots.txt applies to its own address too
 	Absence Absence    `json:"absence"`
+	Site    string     `json:"site,omitempty"`   // address of the site, as the operator gave it
+	Folder  []string   `json:"folder,omitempty"` // names of the folders that it is in, the outermost first
 	Added   time.Time  `json:"added"`
 }
 
@@ -67,4 +70,24 @@ const announcedWithin = 15 * time.Minute
 // until it pings again.
 func Announced(changed, pinged time.Time) bool {
 	return !pinged.IsZero() && changed.Sub(pinged) <= announcedWithin
+}
+
+// FolderText is the names of folders as they are stored: a JSON array, "" for none.
+func FolderText(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(names)
+	if err != nil {
+		return "" // never: they are strings
+	}
+	return string(text)
+}
+
+// FoldersOf is the inverse of FolderText.
+func FoldersOf(text string) (names []string) {
+	if text != "" && json.Unmarshal([]byte(text), &names) != nil {
+		return nil
+	}
+	return names
 }

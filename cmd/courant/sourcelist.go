@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -24,7 +25,7 @@ func (f *flags) sourceImport() *cobra.Command {
 		Use: "import FILE", Short: "Add the sources listed in an OPML or JSON file; \"-\" reads standard input",
 		Example: "  courant source import subscriptions.opml", Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			entries, err := readList(names[0])
+			list, err := readList(names[0])
 			if err != nil {
 				return err
 			}
@@ -33,24 +34,27 @@ func (f *flags) sourceImport() *cobra.Command {
 				return err
 			}
 			defer r.Close()
-			return f.importAll(cmd, r, entries)
+			for _, w := range list.Warnings {
+				fmt.Fprintf(os.Stderr, "%s:%d:%d: %s\n", printable(names[0]), w.Line, w.Column, printable(w.Text))
+			}
+			return f.importAll(cmd, r, list.Entries)
 		},
 	}
 }
 
-func readList(name string) ([]opml.Entry, error) {
+func readList(name string) (opml.List, error) {
 	body, err := io.ReadAll(os.Stdin)
 	if name != "-" {
 		body, err = os.ReadFile(name)
 	}
 	if err != nil {
-		return nil, err
+		return opml.List{}, err
 	}
-	entries, err := opml.Read(body)
+	list, err := opml.Read(body)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		err = fmt.Errorf("%s: %w", name, err)
 	}
-	return entries, nil
+	return list, err
 }
 
 func (f *flags) importAll(cmd *cobra.Command, r *app.Remote, entries []opml.Entry) error {
@@ -65,7 +69,13 @@ func (f *flags) importAll(cmd *cobra.Command, r *app.Remote, entries []opml.Entr
 	for at := 0; at < len(entries); at += importBatch {
 		var batch []desk.NewSource
 		for _, e := range entries[at:min(at+importBatch, len(entries))] {
-			batch = append(batch, desk.NewSource{URL: e.URL, Kind: e.Kind, Name: e.Name, Title: e.Title, ListXPath: e.XPath, NextXPath: e.Next})
+			n, err := listed(e)
+			if err != nil {
+				failed++
+				fmt.Fprintln(os.Stderr, printable(err.Error()))
+				continue
+			}
+			batch = append(batch, n)
 		}
 		var results []desk.Added
 		if err := r.Do(cmd.Context(), http.MethodPost, "/api/v1/sources", batch, &results); err != nil {
@@ -97,6 +107,19 @@ func (f *flags) importAll(cmd *cobra.Command, r *app.Remote, entries []opml.Entr
 	return nil
 }
 
+// listed is the source that an entry of a list asks for.
+func listed(e opml.Entry) (desk.NewSource, error) {
+	n := desk.NewSource{URL: e.URL, Kind: e.Kind, Name: e.Name, Title: e.Title, Site: e.Site, Folder: e.Folder, Trusted: e.Trusted,
+		IgnoreRobots: e.IgnoreRobots, Absence: e.Absence, ListXPath: e.XPath, NextXPath: e.Next}
+	if e.Every == "" {
+		return n, nil
+	}
+	if err := n.Every.UnmarshalText([]byte(e.Every)); err != nil {
+		return n, fmt.Errorf("%s: every: %w", e.URL, err)
+	}
+	return n, nil
+}
+
 func (f *flags) sourceExport() *cobra.Command {
 	return &cobra.Command{
 		Use: "export", Short: "Write all sources as OPML or, with --json, as one JSON object per line; import reads both",
@@ -113,7 +136,12 @@ func (f *flags) sourceExport() *cobra.Command {
 					files++ // it has no address to poll
 					continue
 				}
-				entries = append(entries, opml.Entry{URL: s.URL, Kind: s.Kind, Name: s.Name, Title: s.Title})
+				e := opml.Entry{URL: s.URL, Kind: s.Kind, Name: s.Name, Title: s.Title, Text: s.Feed.Title, Site: cmp.Or(s.Site, s.Feed.Home),
+					Folder: s.Folder, Trusted: s.Trusted, IgnoreRobots: !s.Robots, Absence: s.Absence}
+				if s.Every != 0 {
+					e.Every = s.Every.String()
+				}
+				entries = append(entries, e)
 			}
 			if files > 0 {
 				fmt.Fprintf(os.Stderr, "courant: left out %d sources that were imported from files: import the files again with courant import\n", files)

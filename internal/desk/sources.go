@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -29,6 +30,10 @@ type NewSource struct {
 	Every setting.Duration `json:"every,omitempty"`
 	// Absence says what happens to offers that disappear from a catalogue.
 	Absence courant.Absence `json:"absence,omitempty"`
+	// Site is the address of the site, Folder the names of the folders that the source
+	// is in, the outermost first.
+	Site   string   `json:"site,omitempty"`
+	Folder []string `json:"folder,omitempty"`
 	// ListXPath and NextXPath are for list pages, which cannot be added yet.
 	ListXPath string `json:"list_xpath,omitempty"`
 	NextXPath string `json:"next_xpath,omitempty"`
@@ -105,7 +110,7 @@ func addOne(tx *store.Tx, who courant.Visitor, n NewSource) (Added, error) {
 // put inserts the rows of a source.
 func put(tx *store.Tx, s courant.Source, every setting.Duration) error {
 	host := link.Host(s.URL)
-	if _, err := tx.Exec(putSource, s.ID, s.Name, s.Kind, s.URL, host, s.Title, s.Trusted, s.Robots, s.Absence,
+	if _, err := tx.Exec(putSource, s.ID, s.Name, s.Kind, s.URL, host, s.Title, s.Trusted, s.Robots, s.Absence, s.Site, courant.FolderText(s.Folder),
 		time.Duration(every).Milliseconds(), store.Millis(s.Added)); err != nil {
 		return err
 	}
@@ -118,32 +123,26 @@ func put(tx *store.Tx, s courant.Source, every setting.Duration) error {
 
 // shown is a source as the audit shows it.
 func shown(s courant.Source, every setting.Duration) any {
-	s.URL = link.Redact(s.URL)
-	return struct {
-		courant.Source
-		Every setting.Duration `json:"every,omitempty"` // a fixed interval
-	}{s, every}
+	s.URL, s.Site = link.Redact(s.URL), link.Redact(s.Site)
+	return state{s, every}
 }
 
 // source checks the request and makes the source of it.
 func (n NewSource) source(now time.Time) (courant.Source, error) {
-	s := courant.Source{Kind: n.Kind, Title: n.Title, Trusted: n.Trusted, Robots: !n.IgnoreRobots, Absence: n.Absence, Added: now}
+	s := courant.Source{Kind: n.Kind, Title: n.Title, Trusted: n.Trusted, Robots: !n.IgnoreRobots, Absence: n.Absence, Folder: n.Folder, Added: now}
+	if site := strings.TrimSpace(n.Site); link.Host(site) != "" {
+		s.Site = site
+	}
 	if s.Kind == "" {
 		s.Kind = courant.KindFeed
 	}
 	if why := badName(n.Name); why != "" {
 		return s, courant.Errorf(courant.Invalid, "%s: the name %.120q %s", link.Redact(n.URL), n.Name, why)
 	}
-	if s.Kind != courant.KindFeed && s.Kind != courant.KindCatalog {
-		return s, courant.Errorf(courant.Invalid, "%s: kind must be feed or catalog, not %q", link.Redact(n.URL), n.Kind)
+	if why := badSettings(s, n.Every); why != nil {
+		return s, courant.Errorf(courant.Invalid, "%s: %w", link.Redact(n.URL), why)
 	}
-	if s.Absence != courant.AbsenceWithdraws && s.Absence != courant.AbsenceKept {
-		return s, courant.Errorf(courant.Invalid, "%s: absence must be kept or empty, not %q", link.Redact(n.URL), n.Absence)
-	}
-	if n.Every != 0 && time.Duration(n.Every) < time.Second {
-		return s, courant.Errorf(courant.Invalid, "%s: every must be at least 1s, not %v", link.Redact(n.URL), n.Every)
-	}
-	raw := strings.TrimSpace(n.URL)
+	raw := link.Feed(strings.TrimSpace(n.URL))
 	if !strings.Contains(raw, "://") && strings.Contains(raw, ".") {
 		raw = "https://" + raw
 	}
@@ -154,6 +153,31 @@ func (n NewSource) source(now time.Time) (courant.Source, error) {
 	s.URL, s.ID = url, newID()
 	return s, nil
 }
+
+// badSettings says what is wrong with the settings of a source, nil for nothing.
+func badSettings(s courant.Source, every setting.Duration) error {
+	if s.Kind != courant.KindFeed && s.Kind != courant.KindCatalog {
+		return fmt.Errorf("kind must be feed or catalog, not %q", s.Kind)
+	}
+	if s.Absence != courant.AbsenceWithdraws && s.Absence != courant.AbsenceKept {
+		return fmt.Errorf("absence must be kept or empty, not %q", s.Absence)
+	}
+	if every != 0 && time.Duration(every) < time.Second {
+		return fmt.Errorf("every must be at least 1s, not %v", every)
+	}
+	if len(s.Folder) > mostFolders {
+		return fmt.Errorf("folders may be nested at most %d deep", mostFolders)
+	}
+	for _, name := range s.Folder {
+		if why := badName(name); why != "" && !strings.Contains(name, "://") {
+			return fmt.Errorf("the folder %.120q %s", name, why)
+		}
+	}
+	return nil
+}
+
+// mostFolders is how deep folders may be nested.
+const mostFolders = 64
 
 // mostName is the longest name of a source, in characters.
 const mostName = 100
@@ -211,11 +235,19 @@ func nameOf(url string) string {
 		}
 		return '-'
 	}, strings.ToLower(host+path))
-	for _, suffix := range []string{".xml", ".rss", ".atom", ".json"} {
-		name = strings.TrimSuffix(name, suffix)
-	}
-	name = strings.Trim(name, "-.")
+	name = strings.Trim(withoutExtensions(name), "-.")
 	return name[:min(len(name), 60)]
+}
+
+// withoutExtensions removes the extensions of feeds, catalogues and archives.
+func withoutExtensions(name string) string {
+	for {
+		i := strings.LastIndexByte(name, '.')
+		if i <= 0 || !slices.Contains([]string{"xml", "rss", "atom", "rdf", "json", "yml", "yaml", "html", "htm", "php", "gz", "zip", "zst"}, name[i+1:]) {
+			return name
+		}
+		name = name[:i]
+	}
 }
 
 // Ask makes a source due now, even one that is gone. The pace of its host still applies.
@@ -248,22 +280,19 @@ func (d *Desk) Remove(ctx context.Context, who courant.Visitor, name string, onl
 		return s, err
 	}
 	err = d.Store.Write(ctx, func(tx *store.Tx) (err error) {
-		if s, err = Find(tx.Reader, name); err != nil {
+		st, err := readState(tx.Reader, name)
+		if s = st.Source; err != nil {
 			return err
 		}
 		if only != nil && !only(s) {
 			return courant.Errorf(courant.NotFound, "the source %q is a different one", name)
-		}
-		var every int64
-		if err := tx.Row(fixedInterval, s.ID).Scan(&every); err != nil {
-			return err
 		}
 		for _, query := range []string{dropPoll, dropAnswer, dropPending, dropReading, dropItems, dropSource} {
 			if _, err := tx.Exec(query, s.ID); err != nil {
 				return err
 			}
 		}
-		return note(tx, who, "source.remove", s.Name, Change{Before: shown(s, setting.Duration(time.Duration(every)*time.Millisecond))})
+		return note(tx, who, "source.remove", s.Name, Change{Before: shown(s, st.Every)})
 	})
 	return s, err
 }

@@ -6,12 +6,13 @@ import (
 )
 
 const (
-	sourceColumns = `SELECT id, name, kind, url, title, trusted, robots, absence, added FROM sources WHERE `
+	sourceColumns = `SELECT id, name, kind, url, title, trusted, robots, absence, site, folder, added FROM sources WHERE `
 	sourceByURL   = sourceColumns + `url = $1`
 	sourceByName  = sourceColumns + `name = $1`
 	fixedInterval = `SELECT fixed_interval FROM sources WHERE id = $1`
-	putSource     = `INSERT INTO sources (id, name, kind, url, host, title, trusted, robots, absence, fixed_interval, added)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
+	putSource     = `INSERT INTO sources (id, name, kind, url, host, title, trusted, robots, absence, site, folder, fixed_interval, added)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+	setSource  = `UPDATE sources SET kind = $2, title = $3, trusted = $4, robots = $5, absence = $6, site = $7, folder = $8, fixed_interval = $9 WHERE id = $1`
 	putPoll    = `INSERT INTO polls (source, due) VALUES ($1, $2)`
 	putAnswer  = `INSERT INTO answers (source, url, origin, partition) VALUES ($1, $2, $3, $4)`
 	putReading = `INSERT INTO readings (source) VALUES ($1)`
@@ -43,7 +44,8 @@ const (
 
 func readSource(q store.Reader, query string, arg any) (s courant.Source, err error) {
 	var added int64
-	err = q.Row(query, arg).Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &s.Robots, &s.Absence, &added)
-	s.Added = store.Time(added)
+	var folder string
+	err = q.Row(query, arg).Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &s.Robots, &s.Absence, &s.Site, &folder, &added)
+	s.Added, s.Folder = store.Time(added), courant.FoldersOf(folder)
 	return s, err
 }

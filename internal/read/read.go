@@ -130,13 +130,14 @@ func afterArchive(r *courant.Reading, f *unpack.File) {
 
 // outlines returns the feeds of an OPML or JSON list as links.
 func outlines(body []byte) (Result, error) {
-	_, encoding, healed := charset.Decode(body, "")
-	r := courant.Reading{Format: "opml", Encoding: encoding, WellFormed: !healed, Links: []courant.FeedLink{}}
 	list, err := opml.Read(body)
-	for _, o := range list {
-		r.Links = append(r.Links, courant.FeedLink{URL: o.URL, Title: o.Title})
+	r := courant.Reading{Format: "opml", Encoding: list.Encoding, WellFormed: list.WellFormed, Feed: courant.Feed{Title: list.Title},
+		Links: []courant.FeedLink{}, Warnings: list.Warnings}
+	for _, o := range list.Entries {
+		r.Links = append(r.Links, courant.FeedLink{URL: o.URL, Title: o.Title, Site: o.Site, Folder: o.Folder})
 	}
 	if err != nil {
+		r.WellFormed = false
 		err = courant.Errorf(courant.Invalid, "malformed: %w", err)
 	}
 	return Result{Reading: r, Complete: err == nil}, err

@@ -44,6 +44,7 @@ func (a *API) Register(mux *http.ServeMux) {
 	mux.HandleFunc("POST /api/v1/sources", a.act(a.addSources))
 	mux.HandleFunc("GET /api/v1/sources/{name}", a.admin(a.source))
 	mux.HandleFunc("GET /api/v1/sources/{name}/progress", a.admin(a.progress))
+	mux.HandleFunc("PATCH /api/v1/sources/{name}", a.act(a.setSource))
 	mux.HandleFunc("DELETE /api/v1/sources/{name}", a.act(a.removeSource))
 	mux.HandleFunc("POST /api/v1/sources/{name}/ask", a.act(a.askSource))
 	mux.HandleFunc("GET /api/v1/audit", a.admin(a.audit))

@@ -2,6 +2,8 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -26,7 +28,7 @@ func (a *API) addSources(w http.ResponseWriter, r *http.Request, who courant.Vis
 	if strings.HasPrefix(strings.TrimSpace(string(body)), "[") {
 		var many []desk.NewSource
 		if err := json.Unmarshal(body, &many); err != nil {
-			return 0, nil, courant.Errorf(courant.Invalid, "the array of sources: %w", err)
+			return 0, nil, courant.Errorf(courant.Invalid, "the array of sources: %s", plainJSON(err))
 		}
 		if len(many) > mostSources {
 			return 0, nil, courant.Errorf(courant.Invalid, "too many sources: %d in one request, at most %d are allowed", len(many), mostSources)
@@ -36,7 +38,7 @@ func (a *API) addSources(w http.ResponseWriter, r *http.Request, who courant.Vis
 	}
 	var one desk.NewSource
 	if err := json.Unmarshal(body, &one); err != nil {
-		return 0, nil, courant.Errorf(courant.Invalid, "the source: %w", err)
+		return 0, nil, courant.Errorf(courant.Invalid, "the source: %s", plainJSON(err))
 	}
 	added, err := a.Desk.Add(r.Context(), who, []desk.NewSource{one})
 	switch {
@@ -54,6 +56,32 @@ func (a *API) addSources(w http.ResponseWriter, r *http.Request, who courant.Vis
 func (a *API) askSource(_ http.ResponseWriter, r *http.Request, who courant.Visitor) (int, any, error) {
 	s, err := a.Desk.Ask(r.Context(), who, r.PathValue("name"))
 	return http.StatusOK, s, err
+}
+
+// setSource changes the settings that the body, a JSON object, has.
+func (a *API) setSource(w http.ResponseWriter, r *http.Request, who courant.Visitor) (int, any, error) {
+	var to desk.Settings
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&to); err != nil {
+		return 0, nil, courant.Errorf(courant.Invalid, "the settings of the source: %s", plainJSON(err))
+	}
+	s, err := a.Desk.Set(r.Context(), who, r.PathValue("name"), to)
+	return http.StatusOK, s, err
+}
+
+// plainJSON says what is wrong with a JSON text without the names of Go's types.
+func plainJSON(err error) string {
+	var typed *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &typed) && typed.Field != "":
+		return fmt.Sprintf("%s is a %s, but that is not what it must be", typed.Field, typed.Value)
+	case errors.As(err, &typed):
+		return fmt.Sprintf("the body is a %s, but must be an object", typed.Value)
+	case errors.Is(err, io.EOF):
+		return "the body is empty"
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
 // removeSource removes a source; its pages stay.

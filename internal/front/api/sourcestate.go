@@ -7,6 +7,7 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/desk"
+	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/table"
 )
@@ -14,25 +15,27 @@ import (
 // SourceState is a source with what the platform has learned about it.
 type SourceState struct {
 	courant.Source
-	Due      courant.Time    `json:"due"`
-	Interval string          `json:"interval"`
-	Why      string          `json:"why"`            // the reason of the interval
-	Asks     string          `json:"asks,omitempty"` // the address that is polled, if the source has moved
-	Gone     courant.Time    `json:"gone"`           // since when the server has answered that it is gone; it is not polled any more
-	Checked  courant.Time    `json:"checked"`
-	Changed  courant.Time    `json:"changed"`
-	Status   int             `json:"status"`
-	Failures int             `json:"failures"`
-	Problem  string          `json:"problem"`
-	Items    int             `json:"items"`
-	Reading  int             `json:"reading"` // offers read so far of a catalogue that is being read
-	Pages    int             `json:"pages"`
-	Waiting  int             `json:"waiting"` // documents and batches that are not live yet
-	ETag     string          `json:"etag"`
-	Modified string          `json:"modified"`
-	Report   json.RawMessage `json:"report"`
-	Read     bool            `json:"read"`          // the newest download has been read
-	Hub      *HubState       `json:"hub,omitempty"` // only in the answer for one source
+	Every    setting.Duration `json:"every,omitempty"` // a fixed polling interval
+	Feed     FeedNames        `json:"feed"`
+	Due      courant.Time     `json:"due"`
+	Interval string           `json:"interval"`
+	Why      string           `json:"why"`            // the reason of the interval
+	Asks     string           `json:"asks,omitempty"` // the address that is polled, if the source has moved
+	Gone     courant.Time     `json:"gone"`           // since when the server has answered that it is gone; it is not polled any more
+	Checked  courant.Time     `json:"checked"`
+	Changed  courant.Time     `json:"changed"`
+	Status   int              `json:"status"`
+	Failures int              `json:"failures"`
+	Problem  string           `json:"problem"`
+	Items    int              `json:"items"`
+	Reading  int              `json:"reading"` // offers read so far of a catalogue that is being read
+	Pages    int              `json:"pages"`
+	Waiting  int              `json:"waiting"` // documents and batches that are not live yet
+	ETag     string           `json:"etag"`
+	Modified string           `json:"modified"`
+	Report   json.RawMessage  `json:"report"`
+	Read     bool             `json:"read"`          // the newest download has been read
+	Hub      *HubState        `json:"hub,omitempty"` // only in the answer for one source
 	// Wait is set if the source is not polled when it is due.
 	Wait *SourceWait `json:"wait,omitempty"`
 
@@ -42,6 +45,12 @@ type SourceState struct {
 	redirect  string // target of redirects in the current poll, if its host belongs to another robot
 	moved     string // target of permanent redirects
 	final     string // address of the newest download, after redirects
+}
+
+// FeedNames is what the feed or shop says about itself.
+type FeedNames struct {
+	Title string `json:"title"`
+	Home  string `json:"home"` // address of its site
 }
 
 // HubState is the subscription to the hub that a feed names.
@@ -132,11 +141,12 @@ func readHub(q store.Reader, s *SourceState, now time.Time) (*HubState, error) {
 
 func (s *SourceState) scan(rows interface{ Scan(...any) error }) error {
 	var added, gone, due, interval, checked, read, came, changed int64
-	var report string
-	err := rows.Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &s.Robots, &s.Absence, &added, &s.Asks, &gone, &s.Why, &due, &interval, &checked, &read, &came, &changed,
+	var report, folder string
+	var every int64
+	err := rows.Scan(&s.ID, &s.Name, &s.Kind, &s.URL, &s.Title, &s.Trusted, &s.Robots, &s.Absence, &s.Site, &folder, &every, &s.Feed.Title, &s.Feed.Home, &added, &s.Asks, &gone, &s.Why, &due, &interval, &checked, &read, &came, &changed,
 		&s.Status, &s.Failures, &s.Problem, &s.Items, &s.Reading, &s.ETag, &s.Modified, &report, &s.Read,
 		&s.asking, &s.reading, &s.partition, &s.redirect, &s.moved, &s.final)
-	s.Added = store.Time(added)
+	s.Added, s.Folder, s.Every = store.Time(added), courant.FoldersOf(folder), setting.Duration(time.Duration(every)*time.Millisecond)
 	if due == table.Never {
 		due = 0
 	}

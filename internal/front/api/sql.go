@@ -20,7 +20,7 @@ const (
 	readEvents  = `SELECT e.trace FROM events e JOIN pages p ON p.id = e.page WHERE p.url = $1 ORDER BY e.at`
 	readWaiting = `SELECT state, missing, trace FROM documents WHERE url = $1`
 
-	stateColumns = `SELECT s.id, s.name, s.kind, s.url, s.title, s.trusted, s.robots, s.absence, s.added, a.url, a.gone_since, COALESCE(p.reason, ''),
+	stateColumns = `SELECT s.id, s.name, s.kind, s.url, s.title, s.trusted, s.robots, s.absence, s.site, s.folder, s.fixed_interval, r.title, r.home, s.added, a.url, a.gone_since, COALESCE(p.reason, ''),
 			COALESCE(p.due, 0), COALESCE(p.poll_interval, 0), a.checked, r.fetched, COALESCE(w.fetched, 0), r.changed, a.status, a.failures, a.problem, r.items, r.progress,
 			CASE WHEN r.etag = '' AND r.modified = '' OR a.refused >= r.as_of THEN '' WHEN a.confirmed > r.as_of THEN a.etag ELSE r.etag END,
 			CASE WHEN r.etag = '' AND r.modified = '' OR a.refused >= r.as_of THEN '' WHEN a.confirmed > r.as_of THEN a.modified ELSE r.modified END,

@@ -5,10 +5,11 @@ import "github.com/courant-platform/courant"
 const (
 	readPage     = `SELECT id, revision, address, withdrawn FROM pages WHERE url = $1`
 	readBody     = `SELECT html FROM bodies WHERE page = $1`
-	readDocument = `SELECT b.document, p.rank, COALESCE(s.title, ''), COALESCE(s.name, '')
-		FROM bodies b JOIN pages p ON p.id = b.page LEFT JOIN sources s ON s.id = p.source WHERE b.page = $1`
+	readDocument = `SELECT b.document, p.rank, COALESCE(NULLIF(s.title, ''), r.title, ''), COALESCE(s.name, '')
+		FROM bodies b JOIN pages p ON p.id = b.page LEFT JOIN sources s ON s.id = p.source LEFT JOIN readings r ON r.source = s.id WHERE b.page = $1`
 	countSources = `SELECT COUNT(*) FROM sources`
 	countWaiting = `SELECT COUNT(*) FROM documents`
-	newestPages  = `SELECT p.address, p.title, COALESCE(NULLIF(s.title, ''), NULLIF(p.host, '` + courant.ImportHost + `'), s.name, ''), p.picture, p.published, p.stored
-		FROM pages p LEFT JOIN sources s ON s.id = p.source WHERE NOT p.withdrawn ORDER BY p.id DESC LIMIT $1`
+	newestPages  = `SELECT p.address, p.title, COALESCE(NULLIF(s.title, ''), CASE WHEN p.host IN (s.host, '` + courant.ImportHost + `') THEN NULLIF(r.title, '') END,
+			NULLIF(p.host, '` + courant.ImportHost + `'), s.name, ''), p.picture, p.published, p.stored
+		FROM pages p LEFT JOIN sources s ON s.id = p.source LEFT JOIN readings r ON r.source = s.id WHERE NOT p.withdrawn ORDER BY p.id DESC LIMIT $1`
 )

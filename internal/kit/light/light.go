@@ -28,7 +28,7 @@ var pageTemplate = template.Must(template.Must(template.New("page").Parse(pageTe
 // Page is the input of Render.
 type Page struct {
 	Document    courant.Document
-	SourceTitle string // the title that the operator gave the source, or ""
+	SourceTitle string // the title of the source: the operator's, or else its own; "" for none
 	SourceName  string // the title of the source, or its short name
 	Foreign     bool   // the source does not speak for the address
 	Pictures    Pictures

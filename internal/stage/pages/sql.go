@@ -15,9 +15,9 @@ import (
 
 const (
 	dueDocuments = `SELECT url, source, as_of FROM documents WHERE due <= $1 AND state = 2 ORDER BY due LIMIT $2`
-	readDocument = `SELECT d.rank, d.as_of, d.late_arrivals, d.fetched, d.content, d.trace, COALESCE(s.title, ''),
+	readDocument = `SELECT d.rank, d.as_of, d.late_arrivals, d.fetched, d.content, d.trace, COALESCE(NULLIF(s.title, ''), r.title, ''),
 			COALESCE(s.name, '')
-		FROM documents d LEFT JOIN sources s ON s.id = d.source WHERE d.url = $1 AND d.source = $2 AND d.as_of = $3 AND d.state = 2`
+		FROM documents d LEFT JOIN sources s ON s.id = d.source LEFT JOIN readings r ON r.source = s.id WHERE d.url = $1 AND d.source = $2 AND d.as_of = $3 AND d.state = 2`
 	dropDocument = `DELETE FROM documents WHERE url = $1 AND source = $2 AND as_of = $3 AND late_arrivals = $4 AND state = 2`
 
 	readPage = `SELECT id, address, source, rank, as_of, hash, revision, stored, withdrawn, minhash FROM pages WHERE url = $1 /*lock*/`
@@ -67,7 +67,7 @@ type document struct {
 	url         []byte
 	source      int64
 	sourceName  string // the source's title, or its short name
-	sourceTitle string // "" if it has none
+	sourceTitle string // that the operator gave it, else its own; "" if it has none
 	rank        courant.Rank
 	asOf        int64
 	late        int // pictures that arrived after the release

@@ -188,14 +188,24 @@ func noteFeed(tx *store.Tx, d download, r *courant.Reading, items, changed int) 
 	hubs, self := websub(d, &r.Feed)
 	_, err := tx.Exec(noteReading, d.source.ID, store.Millis(d.changed), d.rhythm.Milliseconds(),
 		(time.Duration(r.Feed.TTL) * time.Second).Milliseconds(), items, report{Warnings: r.Warnings}.text(), bits(r.Feed.SkipHours), bits(r.Feed.SkipDays),
-		hubs, self)
+		hubs, self, shortened(r.Feed.Title, mostTitle), shortened(r.Feed.Link, mostAddress))
 	return err
 }
 
-// Bounds of a feed's links: number of hubs, and bytes of an address.
+// shortened is text of at most this many bytes.
+func shortened(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "")
+}
+
+// Bounds of what a feed says about itself: number of hubs, and bytes of an address and
+// of the title.
 const (
 	mostHubs    = 4
 	mostAddress = 2048
+	mostTitle   = 500
 )
 
 // websub returns a feed's hubs, separated by blanks, and its own address. The

@@ -19,7 +19,7 @@ const (
 	noteLost    = `UPDATE readings SET as_of = $2 WHERE source = $1 AND as_of < $2`
 	noteReport  = `UPDATE readings SET report = $2, progress = 0 WHERE source = $1`
 	noteReading = `UPDATE readings SET changed = $2, rhythm = $3, ttl = $4, items = $5, report = $6, skip_hours = $7, skip_days = $8, progress = 0,
-		hubs = $9, self = $10 WHERE source = $1`
+		hubs = $9, self = $10, title = $11, home = $12 WHERE source = $1`
 	noteProgress = `UPDATE readings SET progress = $2 WHERE source = $1`
 	noteShrunk   = `UPDATE readings SET shrunk_since = $2 WHERE source = $1 AND shrunk_since <> $2`
 
