@@ -148,7 +148,7 @@ func (f *flags) importOne(ctx context.Context, r *app.Remote, name, source, abse
 	if err := json.Unmarshal(state.Report, &report); err != nil {
 		return out, err
 	}
-	out.Warnings = len(report.Warnings) + report.More
+	out.Warnings = warnings(report)
 	if report.Error == "" {
 		return out, nil
 	}
@@ -224,7 +224,7 @@ func (f *flags) showImported(i imported) error {
 	default:
 		fmt.Printf("%s: %d read, %d pages, %.1f s\n", i.Source, i.Items, i.Pages, i.Seconds)
 		if i.Items > 0 && i.Pages == 0 && i.Waiting == 0 {
-			fmt.Println("  no item became a page: its link must be a full address with http:// or https://")
+			fmt.Println("  no item became a page: the file withdraws them, or another source has pages at their addresses")
 		}
 	}
 	if i.renamed && i.Error == "" {

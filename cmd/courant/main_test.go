@@ -274,9 +274,12 @@ func TestACatalogueIsImportedAndReadAgainOnlyWhenItHasChanged(t *testing.T) {
 }
 
 func TestItemsThatMakeNoPageAreReported(t *testing.T) {
-	file := write(t, "rss.xml", `<rss version="2.0"><channel><item><title>A</title></item><item><title>B</title></item></channel></rss>`)
-	if status, out, _ := invoke(t, "import", "--data", t.TempDir(), file); status != 0 || !strings.Contains(out, "2 read, 0 pages") || !strings.Contains(out, "no item became a page") {
-		t.Errorf("%d, %s", status, out)
+	item := `<item turbo="false"><link>http://a.example/1</link></item>`
+	for items, want := range map[string]string{item: "no item became a page", `<item><title>A</title></item><item><title>B</title></item>`: "2 read, 2 pages"} {
+		file := write(t, "rss.xml", `<rss version="2.0"><channel>`+items+`</channel></rss>`)
+		if status, out, _ := invoke(t, "import", "--data", t.TempDir(), file); status != 0 || !strings.Contains(out, want) || strings.Contains(out, "became") != (items == item) {
+			t.Errorf("%d, %s", status, out)
+		}
 	}
 }
 

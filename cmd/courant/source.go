@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -14,85 +13,13 @@ import (
 )
 
 func (f *flags) source() *cobra.Command {
-	c := &cobra.Command{Use: "source", Short: "Manage sources: add, list, show, ask, remove, import, export",
+	c := &cobra.Command{Use: "source", Short: "Manage sources: add, list, show, set, ask, remove, import, export",
 		Example: "  courant source add https://example.org/feed.xml\n  courant source import subscriptions.opml"}
-	c.AddCommand(f.sourceAdd(), f.sourceList(), f.sourceShow(), f.sourceAsk(), f.sourceRemove(), f.sourceImport(), f.sourceExport())
+	c.AddCommand(f.sourceAdd(), f.sourceList(), f.sourceShow(), f.sourceSet(), f.sourceAsk(), f.sourceRemove(), f.sourceImport(), f.sourceExport())
 	c.RunE = func(_ *cobra.Command, given []string) error {
-		return usageError{fmt.Errorf("source must be followed by add, list, show, ask, remove, import or export")}
+		return usageError{fmt.Errorf("source must be followed by add, list, show, set, ask, remove, import or export")}
 	}
 	return c
-}
-
-func (f *flags) sourceList() *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List all sources", Example: "  courant source list", Args: args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var all []api.SourceState
-			if err := f.get(cmd, "/api/v1/sources", &all); err != nil {
-				return err
-			}
-			if f.json {
-				for _, s := range all {
-					if err := writeJSON(os.Stdout, s); err != nil {
-						return err
-					}
-				}
-				return nil
-			}
-			if len(all) == 0 {
-				fmt.Println("There are no sources yet. Add one with: courant source add https://example.org/feed.xml")
-				return nil
-			}
-			rows := [][]string{{"name", "state", "items", "checked", "next", "url", "waits"}}
-			for _, s := range all {
-				rows = append(rows, []string{named(s.Name), health(s), strconv.Itoa(s.Items), short(s.Checked), listedNext(s), printable(s.URL), listedWait(s)})
-			}
-			return f.table(rows)
-		},
-	}
-}
-
-// health is the state of a source in a word or two.
-func health(s api.SourceState) string {
-	switch {
-	case s.Checked.IsZero():
-		return "new"
-	case !s.Gone.IsZero():
-		return "gone"
-	case s.Failures > 0:
-		return fmt.Sprintf("failing (%d)", s.Failures)
-	case reportOf(s).Error != "":
-		return "unreadable"
-	}
-	return "ok"
-}
-
-// listedNext is when a source is polled next.
-func listedNext(s api.SourceState) string {
-	switch {
-	case !s.Gone.IsZero() || s.Kind == courant.KindFile:
-		return "never"
-	case s.Wait == nil:
-		return short(s.Due)
-	case s.Wait.Next.IsZero():
-		return "soon"
-	}
-	return short(s.Wait.Next)
-}
-
-// listedWait is why the next poll is later than due.
-func listedWait(s api.SourceState) string {
-	if s.Wait == nil {
-		return ""
-	}
-	return printable(s.Wait.Reason)
-}
-
-func short(t courant.Time) string {
-	if t.IsZero() {
-		return "never"
-	}
-	return t.UTC().Format("2006-01-02 15:04:05")
 }
 
 func (f *flags) sourceShow() *cobra.Command {

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,10 +23,13 @@ import (
 )
 
 func (f *flags) sourceAdd() *cobra.Command {
-	var n desk.NewSource
+	var n settingFlags
+	var keep bool
 	c := &cobra.Command{
-		Use: "add URL…", Short: "Add sources",
-		Example: "  courant source add https://example.org/feed.xml", Args: args(cobra.MinimumNArgs(1)),
+		Use: "add URL…", Short: "Add sources", Args: args(cobra.MinimumNArgs(1)),
+		Long: "Add sources, and show what their first downloads bring. If an address is a web page with one feed, the feed is added. " +
+			"A source that cannot be read is not kept, unless --keep is given. With --json the sources are added without waiting for their downloads.",
+		Example: "  courant source add https://example.org/feed.xml\n  courant source add example.org --folder News",
 		RunE: func(cmd *cobra.Command, urls []string) error {
 			if n.Name != "" && len(urls) > 1 {
 				return usageError{fmt.Errorf("--name names one source, but %d addresses are given", len(urls))}
@@ -33,16 +39,14 @@ func (f *flags) sourceAdd() *cobra.Command {
 				return err
 			}
 			defer r.Close()
-			return f.addAll(cmd.Context(), r, n, urls)
+			n.Folder = n.folders()
+			a := adding{f: f, r: r, new: n.NewSource, given: n.given(cmd.Flags()), keep: keep, many: len(urls) > 1}
+			return a.all(cmd.Context(), urls)
 		},
 	}
 	c.Flags().StringVar(&n.Name, "name", "", "short name (default: derived from the address)")
-	c.Flags().StringVar(&n.Title, "title", "", "title shown to readers")
-	c.Flags().StringVar((*string)(&n.Kind), "kind", "feed", "feed or catalog")
-	c.Flags().Var(&duration{&n.Every}, "every", "fixed polling interval, such as 5m (default: adapted to the source)")
-	c.Flags().StringVar((*string)(&n.Absence), "absence", "", `of a catalogue: "kept" keeps offers that disappear from it; otherwise they are withdrawn`)
-	c.Flags().BoolVar(&n.IgnoreRobots, "ignore-robots", false, "ignore robots.txt for the source's address; needs the publisher's permission")
-	c.Flags().BoolVar(&n.Trusted, "trusted", false, "the source may publish pages of any host")
+	n.register(c.Flags())
+	c.Flags().BoolVar(&keep, "keep", false, "keep sources that cannot be read now")
 	return c
 }
 
@@ -60,104 +64,181 @@ func (d *duration) String() string {
 
 func (*duration) Type() string { return "duration" }
 
-// addAll adds all sources before it waits for their first downloads. A failure with
+// adding is one call of `source add`.
+type adding struct {
+	f      *flags
+	r      *app.Remote
+	new    desk.NewSource
+	given  desk.Settings // the settings whose options were given
+	keep   bool
+	many   bool // there are several addresses
+	failed int
+}
+
+// all adds all sources before it waits for their first downloads. A failure with
 // one source does not stop the others from being added.
-func (f *flags) addAll(ctx context.Context, r *app.Remote, n desk.NewSource, urls []string) error {
-	failed := 0
-	fail := func(err error) error {
-		if failed++; len(urls) == 1 || ctx.Err() != nil {
-			return err // main prints it
-		}
-		if !f.json { // in JSON, the source's own line has the error
-			fmt.Println(printable(oneLine(err)))
-		}
-		return nil
-	}
+func (a *adding) all(ctx context.Context, urls []string) error {
 	var fresh []*courant.Source
-	for _, n.URL = range urls {
-		added := desk.Added{URL: link.Redact(n.URL)}
-		err := r.Do(ctx, http.MethodPost, "/api/v1/sources", n, &added)
-		if err == nil && added.Source != nil && !added.Known {
-			fresh = append(fresh, added.Source)
-		}
-		if err != nil {
-			added.Error = err.Error()
-		}
-		if said := f.showAdded(added); said != nil {
-			return said
-		}
+	for _, url := range urls {
+		s, err := a.one(ctx, url)
 		if errors.Is(err, courant.Busy) || errors.Is(err, courant.Forbidden) {
 			return err // it would be the same for every other source
 		}
-		if err != nil {
-			err = fail(err)
-		}
-		if err != nil {
+		if err = a.fail(ctx, err); err != nil {
 			return err
 		}
+		if s != nil {
+			fresh = append(fresh, s)
+		}
 	}
-	if err := f.showFirsts(ctx, r, fresh, fail); err != nil {
+	if err := a.firsts(ctx, fresh); err != nil {
 		return err
 	}
-	if failed > 0 {
-		return fmt.Errorf("%d of %d sources could not be added or read", failed, len(urls))
+	if a.failed > 0 {
+		return fmt.Errorf("%d of %d sources could not be added or read", a.failed, len(urls))
 	}
 	return nil
 }
 
-// showAdded prints what became of an address. In text form the caller prints its error.
-func (f *flags) showAdded(added desk.Added) error {
+// fail counts an error and prints it, or returns it if it is the only one.
+func (a *adding) fail(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if a.failed++; !a.many || ctx.Err() != nil {
+		return err // main prints it
+	}
+	if !a.f.json { // in JSON, the source's own line has the error
+		fmt.Println(printable(oneLine(err)))
+	}
+	return nil
+}
+
+// one adds a source and returns it if it is new.
+func (a *adding) one(ctx context.Context, url string) (*courant.Source, error) {
+	a.new.URL = url
+	added := desk.Added{URL: link.Redact(url)}
+	err := a.r.Do(ctx, http.MethodPost, "/api/v1/sources", a.new, &added)
+	if err == nil && added.Known {
+		err = a.differs(ctx, added.Source)
+	}
+	if err != nil {
+		added.Error = err.Error()
+	}
 	switch s := added.Source; {
-	case f.json:
-		return writeJSON(os.Stdout, added)
+	case a.f.json:
+		if said := writeJSON(os.Stdout, added); said != nil {
+			return nil, said
+		}
 	case s == nil:
 	case added.Known:
 		fmt.Printf("%s is there already, as %s\n", printable(s.URL), named(s.Name))
 	default:
 		fmt.Printf("added %s as %s\n", printable(s.URL), named(s.Name))
 	}
-	return nil
+	if err != nil || added.Known {
+		return nil, err
+	}
+	return added.Source, nil
+}
+
+// differs says which of the given options a known source does not have, nil for none.
+func (a *adding) differs(ctx context.Context, known *courant.Source) error {
+	var s api.SourceState
+	if err := a.r.Do(ctx, http.MethodGet, "/api/v1/sources/"+url.PathEscape(known.Name), nil, &s); err != nil {
+		return err
+	}
+	var options []string
+	for option, differ := range map[string]bool{
+		"--title": a.given.Title != nil && *a.given.Title != s.Title, "--kind": a.given.Kind != nil && *a.given.Kind != s.Kind,
+		"--every": a.given.Every != nil && *a.given.Every != s.Every, "--absence": a.given.Absence != nil && *a.given.Absence != s.Absence,
+		"--ignore-robots": a.given.IgnoreRobots != nil && *a.given.IgnoreRobots == s.Robots, "--trusted": a.given.Trusted != nil && *a.given.Trusted != s.Trusted,
+		"--site": a.given.Site != nil && *a.given.Site != s.Site, "--folder": a.given.Folder != nil && !slices.Equal(*a.given.Folder, s.Folder),
+	} {
+		if differ {
+			options = append(options, option)
+		}
+	}
+	if a.new.Name != "" && a.new.Name != s.Name {
+		return fmt.Errorf("%s is there already, as %s: a source keeps its name", s.URL, named(s.Name))
+	}
+	if len(options) == 0 {
+		return nil
+	}
+	slices.Sort(options)
+	return fmt.Errorf("%s is there already, as %s, and %s did not change; change it with: courant source set %s", s.URL, named(s.Name),
+		strings.Join(options, " and "), named(s.Name))
 }
 
 // firstLook is how long `source add` waits for the first downloads of new sources.
 const firstLook = 15 * time.Second
 
-// showFirsts prints what the first download of each new source brought, if a courant
+// firsts prints what the first download of each new source brought, if a courant
 // is running.
-func (f *flags) showFirsts(ctx context.Context, r *app.Remote, sources []*courant.Source, fail func(error) error) error {
-	if f.json || len(sources) == 0 {
+func (a *adding) firsts(ctx context.Context, sources []*courant.Source) error {
+	if a.f.json || len(sources) == 0 {
 		return nil
 	}
-	if !r.Running {
+	if !a.r.Running {
 		fmt.Println("New sources are polled once courant is running; start it with: courant run")
 		return nil
 	}
 	late := time.Now().Add(firstLook)
 	for _, s := range sources {
-		state, err := firstAnswer(ctx, r, s.Name, late)
-		switch {
-		case ctx.Err() != nil:
+		err := a.first(ctx, s, late)
+		if ctx.Err() != nil {
 			return ctx.Err()
-		case err == nil && !state.Read:
-			fmt.Printf("%s has not answered yet; see: courant source show %s\n", printable(s.URL), named(s.Name))
-		case err == nil:
-			err = showFirst(state)
 		}
-		if err != nil {
-			err = fail(err)
-		}
-		if err != nil {
+		if err := a.fail(ctx, err); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// firstAnswer waits until the first download of a source was read, or until the
+// first prints what the first download of a source brought. It follows a web page to
+// its only feed.
+func (a *adding) first(ctx context.Context, s *courant.Source, late time.Time) error {
+	state, err := a.answer(ctx, s.Name, late)
+	if err != nil {
+		return err
+	}
+	if !state.Read {
+		fmt.Printf("%s has not answered yet; see: courant source show %s\n", printable(s.URL), named(s.Name))
+		return nil
+	}
+	offers := reportOf(state).Links
+	if len(offers) != 1 || state.Problem != "" || a.keep || offers[0].URL == s.URL {
+		return a.show(ctx, state)
+	}
+	if err := a.drop(ctx, s); err != nil {
+		return err
+	}
+	fmt.Printf("%s is a page with one feed, which is added instead\n", printable(s.URL))
+	fresh, err := a.one(ctx, offers[0].URL)
+	if err != nil || fresh == nil {
+		return err
+	}
+	if state, err = a.answer(ctx, fresh.Name, time.Now().Add(firstLook)); err != nil {
+		return err
+	}
+	if !state.Read {
+		fmt.Printf("%s has not answered yet; see: courant source show %s\n", printable(fresh.URL), named(fresh.Name))
+		return nil
+	}
+	return a.show(ctx, state)
+}
+
+// drop removes a source that was added just now.
+func (a *adding) drop(ctx context.Context, s *courant.Source) error {
+	return a.r.Do(ctx, http.MethodDelete, "/api/v1/sources/"+url.PathEscape(s.Name), nil, nil)
+}
+
+// answer waits until the first download of a source was read, or until the
 // deadline late.
-func firstAnswer(ctx context.Context, r *app.Remote, name string, late time.Time) (state api.SourceState, err error) {
+func (a *adding) answer(ctx context.Context, name string, late time.Time) (state api.SourceState, err error) {
 	for {
-		err = r.Do(ctx, http.MethodGet, "/api/v1/sources/"+url.PathEscape(name), nil, &state)
+		err = a.r.Do(ctx, http.MethodGet, "/api/v1/sources/"+url.PathEscape(name), nil, &state)
 		if err != nil || state.Read || time.Now().After(late) {
 			return state, err
 		}
@@ -169,17 +250,43 @@ func firstAnswer(ctx context.Context, r *app.Remote, name string, late time.Time
 	}
 }
 
-func showFirst(s api.SourceState) error {
+// show prints what a download brought. A source that cannot be read is removed again,
+// unless it is to be kept.
+func (a *adding) show(ctx context.Context, s api.SourceState) error {
 	r := reportOf(s)
+	var failure error
 	switch {
 	case s.Problem != "":
-		return fmt.Errorf("%s was asked and failed: %s", s.URL, s.Problem)
+		failure = fmt.Errorf("%s was asked and failed: %s", s.URL, s.Problem)
 	case r.Error != "":
 		for _, l := range r.Links {
 			fmt.Printf("  it offers %s  %s\n", printable(l.URL), printable(l.Title))
 		}
-		return fmt.Errorf("there is no feed at %s: %s; remove the source with: courant source remove %s", s.URL, r.Error, named(s.Name))
+		failure = fmt.Errorf("there is no feed at %s: %s", s.URL, r.Error)
+	default:
+		title := cmp.Or(s.Title, s.Feed.Title)
+		if title != "" {
+			title = " (" + printable(title) + ")"
+		}
+		fmt.Printf("%s%s has %s; %s.\n", named(s.Name), title, count(s.Items, "item"), count(warnings(r), "warning"))
+		return nil
 	}
-	fmt.Printf("%s has %s; %s.\n", named(s.Name), count(s.Items, "item"), count(len(r.Warnings)+r.More, "warning"))
-	return nil
+	if a.keep {
+		return fmt.Errorf("%w; it is kept as %s", failure, named(s.Name))
+	}
+	if err := a.drop(ctx, &s.Source); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w; it was not kept, but would be with --keep", failure)
+}
+
+// warnings counts those that name something to fix.
+func warnings(r sourceReport) int {
+	n := r.More
+	for _, w := range r.Warnings {
+		if w.Level != courant.LevelInfo {
+			n++
+		}
+	}
+	return n
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/api"
@@ -26,6 +28,7 @@ func reportOf(s api.SourceState) (r sourceReport) {
 func showSource(s api.SourceState) error {
 	r := reportOf(s)
 	fmt.Printf("%s\n  url       %s\n  state     %s\n  pages     %d\n  items     %d in the last file\n", named(s.Name), printable(s.URL), health(s), s.Pages, s.Items)
+	showNames(s)
 	if s.Kind == courant.KindFile {
 		fmt.Printf("  imported  %s\n  changed   %s\n  next      never polled; import a new file with: courant import FILE --source %s\n", short(s.Checked), short(s.Changed), named(s.Name))
 	} else {
@@ -50,13 +53,42 @@ func showSource(s api.SourceState) error {
 	for _, l := range r.Links {
 		fmt.Printf("  offers    %s  %s\n", printable(l.URL), printable(l.Title))
 	}
+	showWarnings(r)
+	return nil
+}
+
+// showNames prints what the operator and the feed call the source.
+func showNames(s api.SourceState) {
+	for _, line := range []struct{ name, text string }{
+		{"title", s.Title}, {"feed", s.Feed.Title}, {"site", cmp.Or(s.Site, s.Feed.Home)}, {"folder", strings.Join(s.Folder, " / ")},
+	} {
+		if line.text != "" && !(line.name == "feed" && s.Title == s.Feed.Title) {
+			fmt.Printf("  %-9s %s\n", line.name, printable(line.text))
+		}
+	}
+	if s.Kind != courant.KindFeed {
+		fmt.Printf("  kind      %s\n", s.Kind)
+	}
+	if s.Trusted && s.Kind != courant.KindFile {
+		fmt.Println("  trusted   it may publish pages of any host")
+	}
+}
+
+func showWarnings(r sourceReport) {
+	var ignored []string
 	for _, w := range r.Warnings {
+		if w.Level == courant.LevelInfo {
+			ignored = append(ignored, printable(w.Element))
+			continue
+		}
 		fmt.Printf("  %d:%d %s: %s\n", w.Line, w.Column, w.Code, printable(w.Text))
 	}
 	if r.More > 0 {
-		fmt.Printf("  and %d more warnings\n", r.More)
+		fmt.Printf("  and %s\n", count(r.More, "more warning"))
 	}
-	return nil
+	if len(ignored) > 0 {
+		fmt.Printf("  ignored   %s: Courant has no use for these elements and attributes\n", strings.Join(ignored, ", "))
+	}
 }
 
 func showHub(h *api.HubState) {

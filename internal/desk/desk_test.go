@@ -93,9 +93,11 @@ func everything(w world, who courant.Visitor) map[string]error {
 	ctx := w.t.Context()
 	_, add := w.Add(ctx, who, []desk.NewSource{{URL: "http://b.example/feed"}})
 	_, ask := w.Ask(ctx, who, "a")
+	title := "A"
+	_, set := w.Set(ctx, who, "a", desk.Settings{Title: &title})
 	_, imported := w.Import(ctx, who, file("f", "<rss/>"))
 	_, remove := w.Remove(ctx, who, "a", nil)
-	return map[string]error{"add": add, "ask": ask, "import": imported, "remove": remove,
+	return map[string]error{"add": add, "ask": ask, "set": set, "import": imported, "remove": remove,
 		"subscribe": w.Subscribe(ctx, who, "s", []string{"feed"}), "unsubscribe": w.Unsubscribe(ctx, who, "s"),
 		"zone": w.SwitchZone(ctx, who, zones{}, "z", false)}
 }
@@ -131,13 +133,13 @@ func TestEveryChangeIsInTheAudit(t *testing.T) {
 	for _, e := range w.audit() {
 		counted[e]++
 	}
-	for _, e := range []string{"ann source.add a", "ann source.add b.example-feed", "ann source.ask a", "ann source.add f", "ann source.import f",
+	for _, e := range []string{"ann source.add a", "ann source.add b.example-feed", "ann source.ask a", "ann source.set a", "ann source.add f", "ann source.import f",
 		"ann source.remove a", "ann subscription.put s", "ann subscription.remove s", "ann zone.switch z"} {
 		if counted[e] != 1 {
 			t.Errorf("%q stands there %d times", e, counted[e])
 		}
 	}
-	if len(w.audit()) != 9 {
+	if len(w.audit()) != 10 {
 		t.Errorf("the audit has %q", w.audit())
 	}
 }

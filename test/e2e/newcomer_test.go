@@ -21,6 +21,9 @@ func village(t *testing.T) *httptest.Server {
 		case "news.test/":
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, `<!doctype html><title>News</title><link rel="alternate" type="application/rss+xml" title="All news" href="/feed.xml"><p>Hello.`)
+		case "news.test/two":
+			fmt.Fprint(w, `<!doctype html><title>News</title><link rel="alternate" type="application/rss+xml" title="All news" href="/feed.xml">
+<link rel="alternate" type="application/rss+xml" title="More" href="/2.xml"><p>Hello.`)
 		case "news.test/feed.xml":
 			w.Header().Set("Content-Type", "application/rss+xml")
 			fmt.Fprint(w, `<rss version="2.0"><channel><title>News</title><link>http://news.test/</link><description>All of it</description>
@@ -85,13 +88,23 @@ func TestTheCommandsOfTheReadme(t *testing.T) {
 		{"source list", 0, []string{"There are no sources yet", "courant source add"}},
 		{"source add http://news.test/feed.xml", 0, []string{"added http://news.test/feed.xml as news.test-feed", "2 items"}},
 		{"source add http://news.test/feed.xml", 0, []string{"is there already, as news.test-feed"}},
-		{"source add http://news.test/", 1, []string{"http://news.test/feed.xml", "All news", "no feed"}},
-		{"source add http://dead.test/ http://dead.test/2", 1, []string{"http://dead.test/ was asked", "http://dead.test/2 was asked", "2 of 2 sources"}},
-		{"source remove dead.test-2", 0, nil},
+		{"source add http://news.test/feed.xml --every 5m --trusted", 1, []string{"is there already", "--every and --trusted did not change", "courant source set news.test-feed"}},
+		{"source set news.test-feed --every 5m --title Daily --folder News/Local", 0, []string{"changed news.test-feed"}},
+		{"source set news.test-feed", 2, []string{"nothing is to be changed", "--title"}},
+		{"source set news.test-feed --every 5", 2, []string{"is not a duration"}},
+		{"source add http://news.test/", 0, []string{"http://news.test/ is a page with one feed", "http://news.test/feed.xml is there already, as news.test-feed"}},
+		{"source add http://news.test/two", 1, []string{"it offers http://news.test/feed.xml", "it offers http://news.test/2.xml", "no feed", "was not kept"}},
+		{"source add feed://news.test/two --keep", 1, []string{"no feed", "it is kept as news.test-two"}},
+		{"source add http://dead.test/ http://dead.test/2", 1, []string{"http://dead.test/ was asked", "http://dead.test/2 was asked", "2 of 2 sources", "was not kept"}},
+		{"source add --keep http://dead.test/", 1, []string{"http://dead.test/ was asked", "it is kept as dead.test"}},
 		{"source import " + list, 0, []string{"1 sources added, 1 known already, 0 refused"}},
-		{"source list", 0, []string{"news.test-feed", "other.test-feed", "dead.test", "unreadable", "failing"}},
+		{"source list", 0, []string{"news.test-feed", "other.test-feed", "news.test-two", "dead.test", "unreadable", "failing"}},
+		{"source list --failing --sort failures", 0, []string{"dead.test", "news.test-two", " of 4 sources"}},
+		{"source list --folder News", 0, []string{"news.test-feed", "1 of 4 sources"}},
+		{"source list --match nowhere", 0, []string{"None of the 4 sources"}},
+		{"source list --sort size", 2, []string{"--sort must be one of name"}},
 		{"source show news.test-feed", 0, []string{"http://news.test/feed.xml", "answered 200"}},
-		{"source show news.test", 0, []string{"offers", "http://news.test/feed.xml"}},
+		{"source show news.test-two", 0, []string{"offers", "http://news.test/feed.xml"}},
 		{"story http://news.test/mill", 0, []string{"http://news.test/mill", "fetched"}},
 		{"source remove dead.test", 0, nil},
 		{"source remove dead.test", 1, []string{"there is no source"}},

@@ -206,7 +206,7 @@ func TestErrorsAreProblems(t *testing.T) {
 func TestChangesAndStateNeedAToken(t *testing.T) {
 	w := open(t)
 	for _, path := range []string{"GET /api/v1/sources", "POST /api/v1/sources", "GET /api/v1/sources/a", "GET /api/v1/sources/a/progress", "DELETE /api/v1/sources/a",
-		"POST /api/v1/sources/a/ask", "GET /api/v1/story?url=x", "POST /api/v1/imports", "GET /api/v1/audit", "GET /api/v1/hosts", "GET /api/v1/host?host=a", "GET /api/v1/subscriptions",
+		"POST /api/v1/sources/a/ask", "PATCH /api/v1/sources/a", "GET /api/v1/story?url=x", "POST /api/v1/imports", "GET /api/v1/audit", "GET /api/v1/hosts", "GET /api/v1/host?host=a", "GET /api/v1/subscriptions",
 		"PUT /api/v1/subscriptions/a", "DELETE /api/v1/subscriptions/a", "GET /api/v1/subscriptions/a/downloads", "POST /api/v1/subscriptions/a/ack", "GET /api/v1/downloads/1/body"} {
 		method, path, _ := strings.Cut(path, " ")
 		for who, let := range map[string]bool{"": false, "Bearer " + token: true} {

@@ -17,14 +17,29 @@ type report struct {
 // mostWarnings bounds a report.
 const mostWarnings = 100
 
+// ordered returns the warnings that name something to fix, then what was ignored, up to
+// mostWarnings of each; more is how many of the first were left out.
+func ordered(all []courant.Warning) (kept []courant.Warning, more int) {
+	var ignored []courant.Warning
+	for _, w := range all {
+		switch {
+		case w.Level == courant.LevelInfo:
+			ignored = append(ignored, w)
+		case len(kept) < mostWarnings:
+			kept = append(kept, w)
+		default:
+			more++
+		}
+	}
+	return append(kept, ignored[:min(len(ignored), mostWarnings)]...), more
+}
+
 // text is the report as stored, "" if there is nothing to report.
 func (r report) text() string {
 	if r.Error == "" && len(r.Warnings) == 0 {
 		return ""
 	}
-	if n := len(r.Warnings); n > mostWarnings {
-		r.Warnings, r.More = r.Warnings[:mostWarnings], n-mostWarnings
-	}
+	r.Warnings, r.More = ordered(r.Warnings)
 	text, err := json.Marshal(r)
 	if err != nil {
 		return r.Error
