@@ -15,7 +15,7 @@ func (f *flags) fetch() *cobra.Command {
 	var now bool
 	c := &cobra.Command{
 		Use: "fetch URL…", Short: "Fetch addresses as the robot does, and explain each step",
-		Long: "Fetch addresses as the robot does, and explain each step. If a courant is running, no request is sent to hosts for which its robot is in back-off. " +
+		Long: "Fetch addresses as the robot does, and explain each step. If a courant is running, its settings of the robot apply, and no request is sent to hosts for which its robot is in back-off. " +
 			"The exit status is 1 if an address could not be fetched; a response such as 404 counts as fetched.",
 		Example: "  courant fetch https://example.org/feed.xml",
 		Args:    args(cobra.MinimumNArgs(1)),
@@ -28,7 +28,7 @@ func (f *flags) fetch() *cobra.Command {
 			if err != nil && !errors.Is(err, courant.NotFound) {
 				return err
 			}
-			fetcher, err := app.NewFetcher(c, running)
+			fetcher, err := app.NewFetcher(cmd.Context(), c, running)
 			if err != nil {
 				return err
 			}

@@ -1,12 +1,16 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/stage/robot/explain"
 )
@@ -27,7 +31,7 @@ func TestAFetcherUsesTheHostStateOfARunningRobot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := NewFetcher(Defaults(), running)
+	f, err := NewFetcher(t.Context(), Defaults(), running)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,5 +48,42 @@ func TestAFetcherUsesTheHostStateOfARunningRobot(t *testing.T) {
 	}
 	if got, err := f.Known(t.Context(), "http://b.example"); err != nil || got != (explain.State{}) {
 		t.Errorf("a host that it does not know: %+v, %v", got, err)
+	}
+}
+
+func TestAFetcherUsesTheSettingsOfARunningRobot(t *testing.T) {
+	theirs := Defaults()
+	theirs.Robot.UserAgent, theirs.Robot.Gap, theirs.Robot.AllowAddresses = "theirs/1", setting.Duration(7*time.Second), []string{"10.0.0.1:80"}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/api/v1/config" {
+			t.Errorf("asked for %s", r.URL)
+		}
+		text, err := theirs.Text()
+		if err != nil {
+			t.Error(err)
+		}
+		fmt.Fprint(w, text, "\n[new]\nkey = 1\n")
+	}))
+	defer server.Close()
+	running, err := Running(server.URL, "token", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := NewFetcher(t.Context(), Defaults(), running)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if f.UserAgent != "theirs/1" || f.Gap != 7*time.Second || len(f.Guard.Allow) != 1 {
+		t.Errorf("%s, %v, %v", f.UserAgent, f.Gap, f.Guard.Allow)
+	}
+	theirs.Robot.Proxy = "http://user:secret@proxy.example:3128"
+	if _, err := NewFetcher(t.Context(), Defaults(), running); !errors.Is(err, courant.Forbidden) || strings.Contains(err.Error(), "secret") {
+		t.Error(err)
+	}
+	same := Defaults()
+	same.Robot.Proxy = theirs.Robot.Proxy
+	if f, err := NewFetcher(t.Context(), same, running); err != nil || f.Gap != 7*time.Second {
+		t.Errorf("with the password of one's own: %v", err)
 	}
 }

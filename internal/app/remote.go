@@ -172,6 +172,10 @@ func (r *Remote) call(ctx context.Context, method, path string, body io.Reader, 
 	if out == nil {
 		return nil
 	}
+	if text, ok := out.(*[]byte); ok { // not JSON
+		*text, err = io.ReadAll(resp.Body)
+		return err
+	}
 	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
 		return fmt.Errorf("read the answer of %s: %w", r.base, err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/app/sample"
+	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/bus"
 	"github.com/courant-platform/courant/internal/port/store"
@@ -230,6 +231,7 @@ func (p *Platform) register(mux *http.ServeMux) {
 		}
 		io.WriteString(w, "ready\n")
 	})
+	mux.HandleFunc("GET /api/v1/config", p.gate.Admit(web.Plain(http.HandlerFunc(p.showConfig))))
 	for pattern, h := range map[string]http.Handler{
 		"GET /metrics": p.Metrics.Handler(), "GET /debug/pprof/": http.HandlerFunc(pprof.Index), "GET /debug/pprof/profile": http.HandlerFunc(pprof.Profile),
 	} {
@@ -237,11 +239,23 @@ func (p *Platform) register(mux *http.ServeMux) {
 	}
 }
 
+// showConfig answers with the effective configuration as a file, without passwords.
+func (p *Platform) showConfig(w http.ResponseWriter, r *http.Request) {
+	text, err := p.Config.Text()
+	if err != nil {
+		web.Fail(w, r, p.log("http"), err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/toml; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	io.WriteString(w, text) // the client may have gone
+}
+
 // http serves until ctx ends, then lets running requests finish.
 func (p *Platform) http(ctx context.Context, mux *http.ServeMux, l net.Listener) error {
 	var allowed []string
 	if u, err := url.Parse(p.Config.HTTP.PublicURL); err == nil && u.Host != "" {
-		allowed = append(allowed, u.Host)
+		allowed = append(allowed, u.Host, u.Hostname(), link.Host(p.Config.HTTP.PublicURL)) // a proxy may leave out the port; IDNs come in ASCII
 	}
 	if host, _, err := net.SplitHostPort(p.Config.HTTP.Listen); err == nil {
 		allowed = append(allowed, host)

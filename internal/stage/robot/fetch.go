@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"math/rand/v2"
-	"net/http"
 	"time"
 
 	"github.com/courant-platform/courant"
@@ -74,7 +73,7 @@ func (r *Robot) fetch(ctx context.Context, h *host, t task) (time.Time, *task) {
 		r.answerFetch(ctx, h, f, statusOf(a), nil, v.why)
 	case a.Location != "":
 		return r.lead(ctx, h, f, t, a, v.next)
-	case a.Status == http.StatusOK:
+	case a.Complete():
 		r.answerFetch(ctx, h, f, a.Status, a, "")
 	default:
 		r.answerFetch(ctx, h, f, a.Status, nil, said(a))

@@ -93,7 +93,7 @@ func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 	case a.Status == http.StatusNotModified:
 		r.moves(ctx, h, &p, t.trail)
 		r.answerPoll(ctx, h, &p, a, "")
-	case a.Status == http.StatusOK:
+	case a.Complete():
 		r.moves(ctx, h, &p, t.trail)
 		r.pend(ctx, h, &p, a)
 	default:

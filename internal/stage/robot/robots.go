@@ -131,7 +131,7 @@ func (r *Robot) settleRobots(ctx context.Context, h *host, a *client.Answer, err
 			retry = a.RetryAfter
 			until = start.Add(max(retry, time.Minute))
 		}
-	case a.Status == http.StatusOK:
+	case a.Complete():
 		status, text = hasRules, a.Body
 	}
 	r.mu.Lock()

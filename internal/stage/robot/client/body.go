@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/courant-platform/courant"
@@ -156,7 +155,7 @@ func undo(coding string, r io.Reader) (io.ReadCloser, error) {
 	var err error
 	switch coding {
 	case "gzip", "x-gzip":
-		plain, err = gzip.NewReader(src)
+		plain, err = newMembers(src)
 	case "br":
 		plain = io.NopCloser(brotli.NewReader(src))
 	case "zstd":

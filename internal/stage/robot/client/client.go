@@ -55,7 +55,7 @@ type Request struct {
 	Timeout        time.Duration  // of the whole request; that of the client unless set
 	Known          []byte         // digest of a body that need not be unpacked again
 	Jar            http.CookieJar // cookies to send; nil for none
-	// Keep gets the decoded body of a 200 response as it arrives; Answer.Body is then
+	// Keep gets the decoded body of a Complete response as it arrives; Answer.Body is then
 	// empty. Get returns its error.
 	Keep func(io.Reader) error
 }
@@ -64,7 +64,7 @@ type Request struct {
 type Answer struct {
 	Status         int
 	Header         http.Header
-	Body           []byte // decoded; only of status 200, and not if Known
+	Body           []byte // decoded; only of a Complete response, and not if Known
 	Raw            []byte // digest of the body as received
 	Digest         []byte // digest of the decoded body, if Keep got it
 	Known          bool   // Raw equals the request's Known
@@ -77,6 +77,12 @@ type Answer struct {
 	Wall           string         // the bot wall that answered instead of the host, "" if none did
 	Address        netip.Addr     // of the server; unknown behind a proxy
 	Latency        time.Duration  // until the header
+}
+
+// Complete reports whether the response brings the whole document: 200, or 203, with
+// which a proxy says that it has changed something (RFC 9110 section 15.3.4).
+func (a *Answer) Complete() bool {
+	return a.Status == http.StatusOK || a.Status == http.StatusNonAuthoritativeInfo
 }
 
 // New builds the client.
@@ -217,7 +223,7 @@ func (c *Client) Get(ctx context.Context, r Request) (*Answer, error) {
 	timer := time.AfterFunc(idle, func() { end(courant.Errorf(courant.Busy, "the response stalled: no data for %v", idle)) })
 	defer timer.Stop()
 	resp.Body = &watched{resp.Body, timer, idle}
-	if resp.StatusCode == http.StatusOK {
+	if a.Complete() {
 		if err := c.read(resp, r, a); err != nil {
 			return a, explain(because(ctx, err))
 		}
@@ -312,11 +318,26 @@ func answer(resp *http.Response) *Answer {
 	for _, value := range h.Values("Retry-After") {
 		a.RetryAfter = max(a.RetryAfter, RetryAfter(value, now))
 	}
-	if loc, err := resp.Location(); err == nil && redirects(resp.StatusCode) {
-		loc.Fragment = ""
-		a.Location, a.Cookies = loc.String(), resp.Cookies()
+	if to := location(resp); to != "" && redirects(resp.StatusCode) {
+		a.Location, a.Cookies = to, resp.Cookies()
 	}
 	return a
+}
+
+// location is the target of a redirect as browsers read it (the URL standard): what is
+// not allowed in an address, such as a blank, is escaped. An address of another scheme
+// or with a password is returned, so that it is refused with the reason.
+func location(resp *http.Response) string {
+	value := resp.Header.Get("Location")
+	if value == "" || resp.Request == nil {
+		return ""
+	}
+	to, _, _ := strings.Cut(link.Resolve(resp.Request.URL.String(), link.Feed(value)), "#")
+	if other, err := resp.Location(); to == "" && err == nil && (other.Host != "" || !strings.HasPrefix(other.Scheme, "http")) {
+		other.Fragment = ""
+		return other.String()
+	}
+	return to
 }
 
 // redirects reports whether a status redirects to the Location header. Status 305 does

@@ -198,7 +198,7 @@ func (out *Fetched) meaning(a *client.Answer) {
 // body explains what the robot would store of a response.
 func (f *Fetcher) body(out *Fetched, a *client.Answer) {
 	out.Bytes = len(a.Body)
-	if a.Status != http.StatusOK {
+	if !a.Complete() {
 		return
 	}
 	_, out.Charset, _ = charset.Decode(a.Body, a.Type)

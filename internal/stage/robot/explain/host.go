@@ -219,7 +219,7 @@ func (h *host) learn(a *client.Answer, at string, err error, agent string) {
 		h.refusal = fmt.Errorf("%s is not available, so nothing may be fetched: %w", at, plain(err))
 	case a.Status >= 500 || a.Status == http.StatusTooManyRequests:
 		h.refusal = fmt.Errorf("%s answered %s, so nothing may be fetched", at, status(a.Status))
-	case a.Status != http.StatusOK:
+	case !a.Complete():
 		h.free = fmt.Sprintf("%s answered %s: everything is allowed", at, status(a.Status))
 	default:
 		h.rules = rules.Parse(a.Body, agent)
