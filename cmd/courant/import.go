@@ -58,7 +58,7 @@ func (f *flags) importEach(ctx context.Context, r *app.Remote, files []string, s
 	defer working.Wait()
 	defer stop(nil)
 	working.Go(func() {
-		if err := r.Work(ctx, "parse", "pages"); err != nil {
+		if err := r.Work(ctx, "parse", "media", "pages"); err != nil {
 			stop(err)
 		}
 	})
@@ -94,10 +94,11 @@ type imported struct {
 	Source    string  `json:"source"`
 	Items     int     `json:"items"`
 	Pages     int     `json:"pages"`
-	Waiting   int     `json:"waiting"` // for their pictures, which a running courant fetches
+	Waiting   int     `json:"waiting"` // pages that are not live yet
 	Unchanged bool    `json:"unchanged"`
 	Warnings  int     `json:"warnings"`
 	Seconds   float64 `json:"seconds"`
+	Pictures  int     `json:"pictures"` // pages some of whose pictures are still to be fetched, by a running courant
 	Error     string  `json:"error,omitempty"`
 
 	renamed bool   // the source's name differs from the file's, which is not a valid one
@@ -140,7 +141,7 @@ func (f *flags) importOne(ctx context.Context, r *app.Remote, name, source, abse
 	}
 	out.Unchanged = answer.Unchanged
 	state, err := f.awaitPages(ctx, r, out.Source, start)
-	out.Items, out.Pages, out.Waiting, out.Seconds = state.Items, state.Pages, state.Waiting, time.Since(start).Seconds()
+	out.Items, out.Pages, out.Waiting, out.Pictures, out.Seconds = state.Items, state.Pages, state.Waiting, state.Pictures, time.Since(start).Seconds()
 	if err != nil || len(state.Report) == 0 {
 		return out, err
 	}
@@ -164,12 +165,17 @@ func (f *flags) awaitPages(ctx context.Context, r *app.Remote, source string, st
 	show := progress{quiet: f.json, name: source, start: start}
 	defer show.clear()
 	path := "/api/v1/sources/" + url.PathEscape(source)
+	var last api.Progress
+	moved := time.Now()
 	for {
 		var p api.Progress
 		if err := r.Do(ctx, http.MethodGet, path+"/progress", nil, &p); err != nil {
 			return state, err
 		}
-		if p.Read && p.Waiting == 0 {
+		if p != last {
+			last, moved = p, time.Now()
+		}
+		if p.Read && (p.Waiting == 0 || time.Since(moved) > stuckAfter) {
 			return state, r.Do(ctx, http.MethodGet, path, nil, &state)
 		}
 		show.line(p)
@@ -180,6 +186,10 @@ func (f *flags) awaitPages(ctx context.Context, r *app.Remote, source string, st
 		}
 	}
 }
+
+// stuckAfter is how long pages of a file that has been read may make no progress before
+// they are taken to wait for a process that does not run.
+const stuckAfter = 20 * time.Second
 
 // progress is a line on a terminal that shows the progress of an import.
 type progress struct {
@@ -196,7 +206,7 @@ func (p *progress) line(s api.Progress) {
 	p.shown = true
 	text := fmt.Sprintf("%d read", s.Reading)
 	if s.Read {
-		text = fmt.Sprintf("%d read, %d batches left", s.Items, s.Waiting)
+		text = fmt.Sprintf("%d read, %d parts left", s.Items, s.Waiting)
 	}
 	fmt.Fprintf(os.Stderr, "\r\033[K%s: %s, %.0f s", p.name, text, time.Since(p.start).Seconds())
 }
@@ -220,9 +230,9 @@ func (f *flags) showImported(i imported) error {
 	case i.Error != "":
 		fmt.Printf("%s: %s\n", cmp.Or(named(i.Source), printable(i.File)), printable(i.Error))
 	case i.Unchanged:
-		fmt.Printf("%s: unchanged, %d pages\n", i.Source, i.Pages)
+		fmt.Printf("%s: unchanged, %s\n", i.Source, count(i.Pages, "page"))
 	default:
-		fmt.Printf("%s: %d read, %d pages, %.1f s\n", i.Source, i.Items, i.Pages, i.Seconds)
+		fmt.Printf("%s: %d read, %s, %.1f s\n", i.Source, i.Items, count(i.Pages, "page"), i.Seconds)
 		if i.Items > 0 && i.Pages == 0 && i.Waiting == 0 {
 			fmt.Println("  no item became a page: the file withdraws them, or another source has pages at their addresses")
 		}
@@ -231,10 +241,13 @@ func (f *flags) showImported(i imported) error {
 		fmt.Printf("  the source of %[2]s is named %[1]s; choose another name with --source\n", i.Source, printable(i.File))
 	}
 	if i.Waiting > 0 {
-		fmt.Printf("  %d wait for their pictures, which %s\n", i.Waiting, i.fetched)
+		fmt.Printf("  %s wait: no process with the role pages or media takes them up\n", count(i.Waiting, "more page"))
+	}
+	if i.Pictures > 0 {
+		fmt.Printf("  %s still without some pictures, which %s\n", count(i.Pictures, "page"), i.fetched)
 	}
 	if i.Warnings > 0 {
-		fmt.Printf("  %d warnings; see: courant source show %s\n", i.Warnings, named(i.Source))
+		fmt.Printf("  %s; see: courant source show %s\n", count(i.Warnings, "warning"), named(i.Source))
 	}
 	return nil
 }

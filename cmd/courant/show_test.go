@@ -66,7 +66,7 @@ func TestAnAddressThatCannotBeFetchedIsAFailureEitherWay(t *testing.T) {
 			t.Errorf("printed %q", out)
 		}
 	}
-	if status, _, complaint := invoke(t, "fetch", "--server", "http://127.0.0.1:1", "http://127.0.0.1/"); status != 1 || !strings.Contains(complaint, "1 of 1") {
+	if status, _, complaint := invoke(t, "fetch", "--server", "http://127.0.0.1:1", "http://127.0.0.1/"); status != 1 || !strings.Contains(complaint, "http://127.0.0.1:1 does not answer") {
 		t.Errorf("%d, %q", status, complaint)
 	}
 }

@@ -40,12 +40,12 @@ func (f *flags) sourceAdd() *cobra.Command {
 			}
 			defer r.Close()
 			n.Folder = n.folders()
-			a := adding{f: f, r: r, new: n.NewSource, given: n.given(cmd.Flags()), keep: keep, many: len(urls) > 1}
+			a := adding{f: f, r: r, new: n.NewSource, given: n.given(cmd), keep: keep, many: len(urls) > 1}
 			return a.all(cmd.Context(), urls)
 		},
 	}
 	c.Flags().StringVar(&n.Name, "name", "", "short name (default: derived from the address)")
-	n.register(c.Flags())
+	n.register(c)
 	c.Flags().BoolVar(&keep, "keep", false, "keep sources that cannot be read now")
 	return c
 }

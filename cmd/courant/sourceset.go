@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/desk"
@@ -20,7 +19,8 @@ type settingFlags struct {
 	folder string
 }
 
-func (n *settingFlags) register(flags *pflag.FlagSet) {
+func (n *settingFlags) register(c *cobra.Command) {
+	flags := c.Flags()
 	flags.StringVar(&n.Title, "title", "", "title shown to readers (default: the feed's own)")
 	flags.StringVar((*string)(&n.Kind), "kind", "feed", "feed or catalog")
 	flags.Var(&duration{&n.Every}, "every", "fixed polling interval, such as 5m; 0 adapts it to the source")
@@ -42,14 +42,14 @@ func (n *settingFlags) folders() (names []string) {
 }
 
 // given returns the settings whose options were given.
-func (n *settingFlags) given(flags *pflag.FlagSet) (to desk.Settings) {
+func (n *settingFlags) given(c *cobra.Command) (to desk.Settings) {
 	folders := n.folders()
 	for name, set := range map[string]func(){
 		"title": func() { to.Title = &n.Title }, "kind": func() { to.Kind = &n.Kind }, "every": func() { to.Every = &n.Every },
 		"absence": func() { to.Absence = &n.Absence }, "ignore-robots": func() { to.IgnoreRobots = &n.IgnoreRobots },
 		"trusted": func() { to.Trusted = &n.Trusted }, "site": func() { to.Site = &n.Site }, "folder": func() { to.Folder = &folders },
 	} {
-		if flags.Changed(name) {
+		if c.Flags().Changed(name) {
 			set()
 		}
 	}
@@ -63,7 +63,7 @@ func (f *flags) sourceSet() *cobra.Command {
 		Long:    "Change settings of a source: those whose options are given. Pages that are made from now on follow them; what is on pages already stays.",
 		Example: "  courant source set example.org-feed --title \"Example news\" --every 5m\n  courant source set example.org-feed --every 0 --trusted=false",
 		RunE: func(cmd *cobra.Command, names []string) error {
-			to := n.given(cmd.Flags())
+			to := n.given(cmd)
 			if to == (desk.Settings{}) {
 				return usageError{fmt.Errorf("nothing is to be changed; give an option such as --title, --every, --kind, --trusted or --folder")}
 			}
@@ -83,6 +83,6 @@ func (f *flags) sourceSet() *cobra.Command {
 			return nil
 		},
 	}
-	n.register(c.Flags())
+	n.register(c)
 	return c
 }

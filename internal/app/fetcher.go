@@ -9,11 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pelletier/go-toml/v2"
+
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/api"
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/stage/robot/explain"
-	"github.com/pelletier/go-toml/v2"
 )
 
 // Fetched is what `courant fetch` shows.

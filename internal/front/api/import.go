@@ -52,7 +52,7 @@ type Progress struct {
 	Reading int  `json:"reading"` // offers read so far of a catalogue
 	Read    bool `json:"read"`    // it has been read completely
 	Items   int  `json:"items"`   // in it, once it has been read
-	Waiting int  `json:"waiting"` // documents and batches that wait for the stage pages, not for pictures
+	Waiting int  `json:"waiting"` // documents and batches that are not live yet
 }
 
 // progress says how far the reading of a source is. It is cheap enough to poll.
@@ -66,7 +66,7 @@ func (a *API) progress(_ http.ResponseWriter, r *http.Request) (int, any, error)
 		if err := q.Row(readProgress, s.ID).Scan(&p.Reading, &p.Read, &p.Items); err != nil {
 			return err
 		}
-		return q.Row(countReady, s.ID).Scan(&p.Waiting)
+		return q.Row(countWaiting, s.ID).Scan(&p.Waiting)
 	})
 	return http.StatusOK, p, err
 }

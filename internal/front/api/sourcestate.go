@@ -30,7 +30,8 @@ type SourceState struct {
 	Items    int              `json:"items"`
 	Reading  int              `json:"reading"` // offers read so far of a catalogue that is being read
 	Pages    int              `json:"pages"`
-	Waiting  int              `json:"waiting"` // documents and batches that are not live yet
+	Waiting  int              `json:"waiting"`  // documents and batches that are not live yet
+	Pictures int              `json:"pictures"` // documents some of whose pictures are still to be fetched; only in the answer for one source
 	ETag     string           `json:"etag"`
 	Modified string           `json:"modified"`
 	Report   json.RawMessage  `json:"report"`
@@ -119,6 +120,9 @@ func (a *API) source(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 			return err
 		}
 		if err := q.Row(countWaiting, found.ID).Scan(&s.Waiting); err != nil {
+			return err
+		}
+		if err := q.Row(countPictures, found.ID).Scan(&s.Pictures); err != nil {
 			return err
 		}
 		return q.Row(countPages, found.ID).Scan(&s.Pages)

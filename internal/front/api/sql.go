@@ -35,8 +35,9 @@ const (
 
 	readProgress = `SELECT r.progress, (a.answered > 0 OR r.as_of > 0) AND NOT EXISTS (SELECT 1 FROM pending w WHERE w.source = r.source), r.items
 		FROM readings r JOIN answers a ON a.source = r.source WHERE r.source = $1`
-	countReady   = `SELECT (SELECT COUNT(*) FROM batches WHERE source = $1) + (SELECT COUNT(*) FROM documents WHERE source = $1 AND state = 2)`
 	countWaiting = `SELECT (SELECT COUNT(*) FROM batches WHERE source = $1) + (SELECT COUNT(*) FROM documents WHERE source = $1)`
+
+	countPictures = `SELECT COUNT(DISTINCT document) FROM waits WHERE source = $1`
 
 	hostColumns  = `SELECT origin, robots, robots_status, robots_until, allowed, failures, refusals, reason, latency, pace FROM hosts WHERE `
 	readHost     = hostColumns + `origin = $1`

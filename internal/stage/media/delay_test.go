@@ -23,9 +23,10 @@ import (
 
 // scene is a document with two pictures, one of which a second document shares.
 type scene struct {
-	t *testing.T
-	m *Media
-	n int64 // makes the addresses of the scene unique
+	t     *testing.T
+	m     *Media
+	n     int64 // makes the addresses of the scene unique
+	offer bool  // the documents are offers, which do not wait
 	// mu guards got.
 	mu  sync.Mutex
 	got map[string]int // pictures in the newest rendering, by address
@@ -64,14 +65,24 @@ const (
 func (s *scene) put(name string, asOf int64) {
 	url := s.address(name)
 	key := link.Digest(url)
-	content, err := pack.Encode(courant.Document{URL: url, Source: 1, Item: courant.Item{Images: s.pictures(asOf)}})
-	if err != nil {
-		s.t.Error(err)
-	}
+	content := s.content(url, asOf)
 	s.write(func(tx *store.Tx) error {
 		_, err := tx.Exec(testPut, key[:], url, asOf, content)
 		return err
 	})
+}
+
+// content is a version as it is stored.
+func (s *scene) content(url string, asOf int64) []byte {
+	doc := courant.Document{URL: url, Source: 1, Item: courant.Item{Images: s.pictures(asOf)}}
+	if s.offer {
+		doc.Offer = &courant.Offer{Price: "1"}
+	}
+	content, err := pack.Encode(doc)
+	if err != nil {
+		s.t.Error(err)
+	}
+	return content
 }
 
 func (s *scene) write(f func(*store.Tx) error) {
@@ -133,10 +144,7 @@ func (s *scene) print(name string) {
 		s.t.Error(err)
 		return
 	}
-	content, err := pack.Encode(courant.Document{URL: url, Source: 1, Item: courant.Item{Images: s.pictures(asOf)}})
-	if err != nil {
-		s.t.Error(err)
-	}
+	content := s.content(url, asOf)
 	s.write(func(tx *store.Tx) error {
 		n, err := tx.Exec(testDrop, key[:], asOf, turn)
 		if err != nil || n == 0 {
@@ -230,11 +238,30 @@ func TestEveryPairOfDelayTransactionsInEveryOrderRendersAllPictures(t *testing.T
 	storetest.Each(t, func(t *testing.T, s *store.Store) {
 		m := &Media{Store: s, Blobs: blob.Bucket{Driver: &memory.Memory{}}, Config: Defaults(), Log: slog.New(slog.DiscardHandler)}
 		for n, c := range meetings() {
-			sc := &scene{t: t, m: m, n: int64(n), got: map[string]int{}}
+			for i, offer := range []bool{false, true} {
+				sc := &scene{t: t, m: m, n: int64(2*n + i), offer: offer, got: map[string]int{}}
+				sc.put("a", oldAsOf)
+				before()[c.state](sc)
+				pair(sc, c.a, c.b, c.together)
+				finish(sc, fmt.Sprintf("%s: %s, %s, together %v, offer %v", c.state, c.a.name, c.b.name, c.together, offer), c.a, c.b)
+			}
+		}
+	})
+}
+
+func TestAnOfferIsLiveBeforeItsPictures(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		m := &Media{Store: s, Blobs: blob.Bucket{Driver: &memory.Memory{}}, Config: Defaults(), Log: slog.New(slog.DiscardHandler)}
+		for n, offer := range []bool{false, true} {
+			sc := &scene{t: t, m: m, n: int64(n), offer: offer, got: map[string]int{}}
 			sc.put("a", oldAsOf)
-			before()[c.state](sc)
-			pair(sc, c.a, c.b, c.together)
-			finish(sc, fmt.Sprintf("%s: %s, %s, together %v", c.state, c.a.name, c.b.name, c.together), c.a, c.b)
+			sc.found("a", oldAsOf)
+			sc.print("a")
+			if got, live := sc.got["a"]; live != offer || got != 0 {
+				t.Errorf("offer %v: live %v with %d pictures", offer, live, got)
+			}
+			sc.settle("a", oldAsOf)
+			sc.check("afterwards", "a", 0)
 		}
 	})
 }

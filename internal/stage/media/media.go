@@ -1,6 +1,7 @@
 // Package media stores the pictures of documents. A document waits here until the
 // last of its pictures has arrived, or until a deadline: then it goes on at once, and
-// is rendered again when the rest arrives. A picture that cannot be fetched is shown
+// is rendered again when the rest arrives. An offer does not wait, since its price and
+// its availability count before its pictures. A picture that cannot be fetched is shown
 // as missing and holds up no document.
 package media
 

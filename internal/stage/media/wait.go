@@ -58,7 +58,7 @@ func (m *Media) found(ctx context.Context, v flow.Version) error {
 	if m.Store.Now().Sub(doc.Item.Published.Time) < newsAge {
 		priority = newPicture
 	}
-	return m.Store.Write(ctx, func(tx *store.Tx) error { return m.wait(tx, v, needs, priority) })
+	return m.Store.Write(ctx, func(tx *store.Tx) error { return m.wait(tx, v, needs, priority, doc.Offer != nil) })
 }
 
 func (m *Media) document(ctx context.Context, v flow.Version) (doc courant.Document, err error) {
@@ -87,8 +87,8 @@ func (m *Media) needs(doc courant.Document) []need {
 }
 
 // wait is one side of the delay: it locks the pictures in key order, then the
-// document, and counts the missing pictures.
-func (m *Media) wait(tx *store.Tx, v flow.Version, needs []need, priority int) error {
+// document, and counts the missing pictures. atOnce lets the document go on all the same.
+func (m *Media) wait(tx *store.Tx, v flow.Version, needs []need, priority int, atOnce bool) error {
 	missing := 0
 	var wanted []flow.Fetch
 	for _, n := range needs {
@@ -114,7 +114,10 @@ func (m *Media) wait(tx *store.Tx, v flow.Version, needs []need, priority int) e
 	}
 	state, due, name := stateReady, sweepAfter, "complete"
 	note := fmt.Sprintf("all %d pictures are stored", len(needs))
-	if missing > 0 {
+	switch {
+	case missing > 0 && atOnce:
+		name, note = "released", fmt.Sprintf("an offer does not wait; %d of %d pictures are missing", missing, len(needs))
+	case missing > 0:
 		state, due, name = stateWaiting, m.Config.Deadline.Or(time.Second), "waiting"
 		note = fmt.Sprintf("for %d of %d pictures", missing, len(needs))
 	}
