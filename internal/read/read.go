@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/charset"
 	"github.com/courant-platform/courant/internal/kit/unpack"
-	"github.com/courant-platform/courant/internal/kit/xmlscan"
 	"github.com/courant-platform/courant/internal/read/catalog"
 	"github.com/courant-platform/courant/internal/read/feed"
 	"github.com/courant-platform/courant/internal/read/opml"
@@ -30,6 +28,7 @@ const (
 type Options struct {
 	URL         string // after redirects
 	ContentType string
+	Kind        courant.SourceKind         // KindCatalog: RSS and Atom are read as catalogues; otherwise the bytes decide
 	MaxItems    int                        // of a feed; 0 means feed.DefaultMaxItems
 	Offer       func(*courant.Offer) error // gets each offer of a catalogue; nil collects them
 }
@@ -44,9 +43,6 @@ type Result struct {
 // Catalog says whether the document is one.
 func (r Result) Catalog() bool { return r.Format == "yml" || r.Format == "merchant" }
 
-// headSize is how many bytes of a document are used to detect its format.
-const headSize = 48 << 10
-
 // Read reads a document; it may call open twice. It returns an error of open or
 // Options.Offer unchanged; other errors are of kind courant.Invalid and their text
 // begins with "not_a_feed:", "empty:", "too_large:" or "malformed:". The result
@@ -55,6 +51,9 @@ func Read(open func() (io.ReadCloser, error), opt Options) (Result, error) {
 	r, err := readAny(open, opt)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, unpack.ErrDamaged) { // of the archive: a storage that fails says so otherwise
 		err = courant.Errorf(courant.Invalid, "malformed: the archive is cut off or damaged, and nothing in it can be read: %w", err)
+	}
+	if err != nil {
+		r.WellFormed = false
 	}
 	return r, err
 }
@@ -71,23 +70,26 @@ func readAny(open func() (io.ReadCloser, error), opt Options) (Result, error) {
 		return none, err
 	}
 	defer f.Close()
-	kind := kindOf(f.Beginning(headSize), opt.ContentType)
-	switch kind {
-	case "catalog":
-		c, err := catalog.Read(f, catalog.Options{URL: opt.URL, ContentType: opt.ContentType, Offer: opt.Offer, Again: again(open)})
+	kind, doc := detect(f, opt.ContentType)
+	if err := wrongKind(opt.Kind, kind); err != nil {
+		return none, err
+	}
+	switch {
+	case isCatalog(opt.Kind, kind):
+		c, err := catalog.Read(doc, catalog.Options{URL: opt.URL, ContentType: opt.ContentType, Offer: opt.Offer, Again: again(open)})
 		afterArchive(&c.Reading, f)
 		return Result{c.Reading, c.Complete, c.Count}, err
-	case "sitemap":
-		r, err := sitemap.Read(f, sitemap.Options{URL: opt.URL, ContentType: opt.ContentType})
+	case kind == kindSitemap:
+		r, err := sitemap.Read(doc, sitemap.Options{URL: opt.URL, ContentType: opt.ContentType})
 		return Result{Reading: *r, Complete: err == nil}, err
 	}
-	body, err := io.ReadAll(io.LimitReader(f, MaxFeed+1))
+	body, err := io.ReadAll(io.LimitReader(doc, MaxFeed+1))
 	switch {
 	case len(body) > MaxFeed:
 		return none, courant.Errorf(courant.Invalid, "too_large: the feed is larger than %d bytes", MaxFeed)
 	case err != nil && len(body) == 0:
 		return none, err
-	case kind == "opml":
+	case kind == kindOPML:
 		return outlines(body)
 	}
 	r, readErr := feed.Read(body, feed.Options{URL: opt.URL, ContentType: opt.ContentType, MaxItems: opt.MaxItems})
@@ -167,52 +169,4 @@ type both struct {
 func (b both) Close() error {
 	b.File.Close() // frees memory only
 	return b.src.Close()
-}
-
-// kindOf returns the kind of reader for a document that begins with head: it takes
-// the first element that it knows.
-func kindOf(head []byte, contentType string) string {
-	text, _, _ := charset.Decode(head, contentType)
-	t := string(text)
-	s := xmlscan.Scanner{Source: t}
-	for k := s.Next(); k != xmlscan.EOF; k = s.Next() {
-		if k != xmlscan.Start {
-			continue
-		}
-		switch s.Name.Local {
-		case "yml_catalog":
-			return "catalog"
-		case "urlset", "sitemapindex":
-			return "sitemap"
-		case "opml":
-			return "opml"
-		case "rss", "feed", "rdf", "channel", "item", "entry":
-			if isMerchant(t) {
-				return "catalog"
-			}
-			return "feed"
-		case "html":
-			return "feed"
-		}
-	}
-	if sitemap.Text(t) {
-		return "sitemap"
-	}
-	return "feed"
-}
-
-// isMerchant reports whether the feed uses elements of the namespace g, rather than
-// only declaring it.
-func isMerchant(t string) bool {
-	g := "g"
-	if i := strings.Index(t, "base.google.com/ns/1.0"); i >= 0 {
-		if before := t[:i]; strings.Contains(before, "xmlns:") {
-			name := before[strings.LastIndex(before, "xmlns:")+len("xmlns:"):]
-			if end := strings.IndexAny(name, "= \t\r\n"); end > 0 {
-				g = name[:end]
-			}
-		}
-	}
-	has := func(local string) bool { return strings.Contains(t, "<"+g+":"+local+">") }
-	return has("price") && (has("id") || has("image_link")) && (has("availability") || has("image_link") || has("condition"))
 }

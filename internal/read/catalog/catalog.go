@@ -103,18 +103,6 @@ func newReader(src io.Reader, opt Options) *reader {
 	return r
 }
 
-// space maps the namespace of merchant feeds to "g", that of Atom to "", and every
-// other one to its prefix.
-func space(uri, prefix string) string {
-	switch uri = strings.ToLower(uri); {
-	case strings.Contains(uri, "base.google.com"):
-		return "g"
-	case strings.Contains(uri, "www.w3.org/2005/atom"):
-		return ""
-	}
-	return prefix
-}
-
 // document reads what the root element holds.
 func (r *reader) document() error {
 	s := &r.scan
@@ -127,7 +115,7 @@ func (r *reader) document() error {
 			case s.Name.Local == "yml_catalog" || s.Name.Local == "shop" || s.Name.Local == "offers":
 				r.out.Format = "yml"
 				return r.yml()
-			case s.Name.Local == "rss" || s.Name.Local == "feed" || s.Name.Local == "rdf":
+			case s.Name.Local == "rss" || s.Name.Local == "feed" || s.Name.Local == "rdf" || s.Name.Local == "channel" || isItem(s.Name):
 				r.out.Format, r.merchant = "merchant", true
 				return r.items()
 			}

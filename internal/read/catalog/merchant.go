@@ -11,6 +11,9 @@ import (
 // of Atom with elements of the namespace g; names without a namespace are accepted.
 func (r *reader) items() error {
 	s, feed := &r.scan, &r.out.Feed
+	if isItem(s.Name) && !r.merchantOffer() { // the root element
+		return nil
+	}
 	for {
 		switch s.Next() {
 		case xmlscan.EOF:
@@ -23,7 +26,7 @@ func (r *reader) items() error {
 				}
 			case s.Name.Local == "title" && feed.Title == "":
 				feed.Title = strings.Clone(r.text())
-			case s.Name.Local == "link" && s.Name.Space == "" && feed.Link == "":
+			case s.Name.Local == "link" && feed.Link == "":
 				href := s.Attr("href")
 				if text := r.text(); href == "" {
 					href = text
@@ -95,7 +98,7 @@ func (r *reader) merchantOffer() bool {
 func (r *reader) merchantElement(d *merchantDraft) {
 	s, o := &r.scan, d.Offer
 	local := s.Name.Local
-	if s.Name.Space != "g" && s.Name.Space != "" {
+	if isForeign(s.Name.Space) {
 		s.Skip(isItem)
 		return
 	}

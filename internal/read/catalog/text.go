@@ -58,8 +58,10 @@ func (r *reader) stop() func(xmlscan.Name) bool {
 
 func isOffer(n xmlscan.Name) bool { return n.Local == "offer" && n.Space == "" }
 
+// isItem accepts an item in the namespace of products, which is the default one of some
+// feeds.
 func isItem(n xmlscan.Name) bool {
-	return n.Space == "" && (n.Local == "item" || n.Local == "entry")
+	return (n.Space == "" || n.Space == "g") && (n.Local == "item" || n.Local == "entry")
 }
 
 // line collapses text into one line of at most maxLine bytes.
