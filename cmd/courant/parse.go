@@ -29,6 +29,9 @@ func (f *flags) parse() *cobra.Command {
 		Example: "  courant parse feed.xml\n  courant parse --json --base https://example.org/feed.xml *.xml",
 		Args:    args(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, files []string) error {
+			if o.Kind != courant.KindFeed && o.Kind != courant.KindCatalog {
+				return fmt.Errorf("--kind must be feed or catalog, not %q", o.Kind)
+			}
 			out := bufio.NewWriterSize(os.Stdout, 64<<10)
 			failed := 0
 			for _, name := range files {
@@ -51,6 +54,7 @@ func (f *flags) parse() *cobra.Command {
 	}
 	c.Flags().StringVar(&o.URL, "base", "", "address of the file; relative links are resolved against it")
 	c.Flags().StringVar(&o.ContentType, "content-type", "", "Content-Type that the server sent")
+	c.Flags().StringVar((*string)(&o.Kind), "kind", "feed", "kind of the source: with catalog, RSS and Atom are read as product feeds whatever their items hold")
 	return c
 }
 

@@ -276,3 +276,17 @@ func digest(url string) []byte {
 	d := link.Digest(url)
 	return d[:]
 }
+
+func TestTheKindOfASourceDecidesHowItIsRead(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.exec(`UPDATE sources SET kind = 'catalog' WHERE id = 1`)
+		w.read(1, rss(item("/p/1", "Kettle")))
+		if docs := w.taken(); len(docs) != 1 || docs[0].doc.Offer == nil || docs[0].doc.Item.Title != "Kettle" {
+			t.Errorf("found %+v", docs)
+		}
+		w.read(1, `<urlset><url><loc>http://a.example/</loc></url></urlset>`)
+		if report := w.poll(1).report; !strings.Contains(report, "the source is of kind catalog, but this is a sitemap") {
+			t.Errorf("report %s", report)
+		}
+	})
+}

@@ -11,7 +11,7 @@ import (
 
 const (
 	pendingPolls = `SELECT source, as_of FROM pending WHERE fetched <= $1`
-	readPending  = `SELECT s.name, s.url, s.trusted, s.absence, r.shrunk_since, p.as_of, p.blob, p.url, p.type, p.fetched,
+	readPending  = `SELECT s.name, s.kind, s.url, s.trusted, s.absence, r.shrunk_since, p.as_of, p.blob, p.url, p.type, p.fetched,
 			p.etag, p.modified, p.body, p.raw, p.pushed, r.changed, r.rhythm, p.hubs, p.self
 		FROM pending p JOIN sources s ON s.id = p.source JOIN readings r ON r.source = p.source WHERE p.source = $1`
 	dropPending = `DELETE FROM pending WHERE source = $1 AND as_of = $2`
@@ -82,7 +82,7 @@ func (p *Parse) download(ctx context.Context, source int64) (download, error) {
 	d := download{source: courant.Source{ID: source}}
 	var fetched, changed, rhythm, shrunk int64
 	err := p.Store.Read(ctx, func(r store.Reader) error {
-		return r.Row(readPending, source).Scan(&d.source.Name, &d.source.URL, &d.source.Trusted, &d.absence, &shrunk, &d.asOf, &d.blob, &d.url,
+		return r.Row(readPending, source).Scan(&d.source.Name, &d.source.Kind, &d.source.URL, &d.source.Trusted, &d.absence, &shrunk, &d.asOf, &d.blob, &d.url,
 			&d.kind, &fetched, &d.etag, &d.modified, &d.body, &d.raw, &d.pushed, &changed, &rhythm, &d.hubs, &d.self)
 	})
 	d.shrunk = store.Time(shrunk)
