@@ -1,5 +1,7 @@
 package courant
 
+import "time"
+
 // Offer is a product of a catalogue. Prices are decimal numbers as strings, with the
 // digits that the shop gave; "" is no price. Texts are plain except Description, which
 // is cleaned HTML. URLs are absolute. Fields that only some kinds of catalogue have are
@@ -10,8 +12,8 @@ type Offer struct {
 	Type        string   `json:"type"`     // vendor.model, book, …; "" for the plain one
 	Available   bool     `json:"available"`
 	URL         string   `json:"url"`
-	Name        string   `json:"name"` // as shown to readers
-	Price       string   `json:"price"`
+	Name        string   `json:"name"`      // as shown to readers
+	Price       string   `json:"price"`     // as of the reading; see PriceAt
 	OldPrice    string   `json:"old_price"` // before the discount
 	Currency    string   `json:"currency"`  // ISO 4217
 	CategoryID  string   `json:"category_id"`
@@ -25,7 +27,8 @@ type Offer struct {
 	Params      []Param  `json:"params"`
 	Hash        string   `json:"hash"` // of the content, hexadecimal; see read/catalog
 
-	Availability    string     `json:"availability,omitempty"`  // in the shop's terms, such as preorder
+	Sale            *Sale      `json:"sale,omitempty"`          // a discount with dates
+	Availability    string     `json:"availability,omitempty"`  // out_of_stock, preorder, backorder, …; "" for in stock; unknown words as written
 	CategoryPath    []string   `json:"category_path,omitempty"` // ids from the root, parallel to Category
 	TypePrefix      string     `json:"type_prefix,omitempty"`
 	PriceFrom       bool       `json:"price_from,omitempty"` // the price is the lowest of several
@@ -50,7 +53,42 @@ type Offer struct {
 	Warranty        string     `json:"warranty,omitempty"`
 	Recommended     []string   `json:"recommended,omitempty"` // offer ids
 	Sets            []string   `json:"sets,omitempty"`        // ids of the catalogue's sets
-	Details         []Param    `json:"details,omitempty"`     // specific to the offer's type: author, days, hall
+	Details         []Param    `json:"details,omitempty"`     // specific to the offer's type (author, days, hall), or not known
+}
+
+// Sale is a price that applies for a time. Begins and Ends are zero if that side is open.
+type Sale struct {
+	Price   string `json:"price"`
+	Regular string `json:"regular"` // the price before and after
+	Begins  Time   `json:"begins"`
+	Ends    Time   `json:"ends"` // the first moment at which it does not apply
+}
+
+// PriceAt returns the price and the old price at a time. They are Price and OldPrice
+// unless the offer has a sale with dates.
+func (o *Offer) PriceAt(now time.Time) (price, oldPrice string) {
+	s := o.Sale
+	switch {
+	case s == nil:
+		return o.Price, o.OldPrice
+	case now.Before(s.Begins.Time), !s.Ends.IsZero() && !now.Before(s.Ends.Time):
+		return s.Regular, ""
+	}
+	return s.Price, s.Regular
+}
+
+// PriceChanges returns the next moment after now at which PriceAt returns another price,
+// the zero time if there is none.
+func (o *Offer) PriceChanges(now time.Time) time.Time {
+	if o.Sale == nil {
+		return time.Time{}
+	}
+	for _, t := range [...]Time{o.Sale.Begins, o.Sale.Ends} {
+		if t.After(now) {
+			return t.Time
+		}
+	}
+	return time.Time{}
 }
 
 // Param is a property of an offer. A name may occur several times.
@@ -126,6 +164,7 @@ type PromoProduct struct {
 	Offer    string `json:"offer,omitempty"`
 	Category string `json:"category,omitempty"`
 	Price    string `json:"price,omitempty"` // with the discount
+	Currency string `json:"currency,omitempty"`
 }
 
 // PromoGift is what a promotion gives: an offer or a gift.
@@ -146,6 +185,7 @@ type Shop struct {
 	Sets            []Set      `json:"sets,omitempty"`
 	Gifts           []Gift     `json:"gifts,omitempty"`
 	Promos          []Promo    `json:"promos,omitempty"`
+	Details         []Param    `json:"details,omitempty"` // version, agency, store, local_delivery_cost, …
 }
 
 // SitemapURL is an entry of a sitemap.

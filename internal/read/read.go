@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/charset"
@@ -31,6 +32,7 @@ type Options struct {
 	Kind        courant.SourceKind         // KindCatalog: RSS and Atom are read as catalogues; otherwise the bytes decide
 	MaxItems    int                        // of a feed; 0 means feed.DefaultMaxItems
 	Offer       func(*courant.Offer) error // gets each offer of a catalogue; nil collects them
+	Now         time.Time                  // as of which sales apply; zero means that of the clock
 }
 
 // Result is a reading. Complete is false for a truncated catalogue.
@@ -76,7 +78,7 @@ func readAny(open func() (io.ReadCloser, error), opt Options) (Result, error) {
 	}
 	switch {
 	case isCatalog(opt.Kind, kind):
-		c, err := catalog.Read(doc, catalog.Options{URL: opt.URL, ContentType: opt.ContentType, Offer: opt.Offer, Again: again(open)})
+		c, err := catalog.Read(doc, catalog.Options{URL: opt.URL, ContentType: opt.ContentType, Offer: opt.Offer, Again: again(open), Now: opt.Now})
 		afterArchive(&c.Reading, f)
 		return Result{c.Reading, c.Complete, c.Count}, err
 	case kind == kindSitemap:

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/courant-platform/courant"
@@ -100,11 +101,14 @@ func (r *reader) fit(params []courant.Param) []courant.Param {
 	return params
 }
 
-// room reports whether a list with n elements may grow; if not, it warns.
-func (r *reader) room(n int) bool {
-	if n < maxList {
+// room reports whether a list of an offer with n elements may grow; if not, it warns.
+func (r *reader) room(n int) bool { return r.fits(n, maxList) }
+
+// fits reports whether a list with n elements may grow; if not, it warns.
+func (r *reader) fits(n, most int) bool {
+	if n < most {
 		return true
 	}
-	r.here("too-many", "the offer has more of these elements than the limit and the others were left out; send fewer")
+	r.here("too-many", "there are more of these elements than the limit of "+strconv.Itoa(most)+" and the others were left out; send fewer")
 	return false
 }

@@ -13,7 +13,9 @@ import (
 	"errors"
 	"hash/maphash"
 	"io"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/markup"
@@ -23,7 +25,7 @@ import (
 
 // Version is the version of the reader. It is part of every hash and must grow when
 // the same bytes give different offers.
-const Version = 1
+const Version = 2
 
 // The limits of one catalogue.
 const (
@@ -47,6 +49,9 @@ type Options struct {
 	// Again opens the document once more. It is called if categories come after
 	// offers; without it such offers have no category names.
 	Again func() (io.ReadCloser, error)
+	// Now is the time as of which sales with dates apply; zero means that of the clock.
+	// It is no part of an offer's hash.
+	Now time.Time
 }
 
 // Read reads a catalogue. It returns what it could read also with an error. Errors
@@ -84,15 +89,24 @@ type reader struct {
 	hash   hasher
 	buffer []byte
 	failed error // returned by Options.Offer
+	draft  draft // the current offer
 
 	seed     maphash.Seed
 	ids      map[uint64]struct{} // 8-byte digests of the offers so far
 	merchant bool
-	cut      bool // the document ended inside an offer, which was left out
-	seen     bool // the categories were read in a first pass, because they follow offers
+	told     map[string]bool   // names that were noted
+	notes    []courant.Warning // of level info
+	bare     courant.Warning   // the first price without a currency
+	bares    int               // prices without a currency
+	priced   int               // offers with a price
+	cut      bool              // the document ended inside an offer, which was left out
+	seen     bool              // the categories were read in a first pass, because they follow offers
 }
 
 func newReader(src io.Reader, opt Options) *reader {
+	if opt.Now.IsZero() {
+		opt.Now = time.Now()
+	}
 	r := &reader{opt: opt, pieces: xmlscan.NewPieces(src, opt.ContentType), counts: map[string]int{}, seed: maphash.MakeSeed()}
 	r.scan = xmlscan.Scanner{Refill: r.pieces.Next, Space: space, Report: func(f xmlscan.Fault) {
 		r.out.WellFormed = false
@@ -103,24 +117,63 @@ func newReader(src io.Reader, opt Options) *reader {
 	return r
 }
 
-// document reads what the root element holds.
+// document finds the root element and reads what it holds.
 func (r *reader) document() error {
 	s := &r.scan
+	report, junk := s.Report, false
+	var faults []xmlscan.Fault
+	s.Report = func(f xmlscan.Fault) {
+		if len(faults) < maxPerCode {
+			faults = append(faults, f)
+		}
+	}
 	for {
 		switch s.Next() {
 		case xmlscan.EOF:
 			return courant.Errorf(courant.Invalid, "not_a_feed: the document is not a catalogue: it has no element yml_catalog, rss or feed")
+		case xmlscan.Text:
+			junk = junk || !isBlank(s.Text)
 		case xmlscan.Start:
-			switch {
-			case s.Name.Local == "yml_catalog" || s.Name.Local == "shop" || s.Name.Local == "offers":
-				r.out.Format = "yml"
-				return r.yml()
-			case s.Name.Local == "rss" || s.Name.Local == "feed" || s.Name.Local == "rdf" || s.Name.Local == "channel" || isItem(s.Name):
-				r.out.Format, r.merchant = "merchant", true
-				return r.items()
+			read := r.rootReader()
+			if read == nil {
+				junk = true
+				continue
 			}
+			if junk || strings.LastIndex(s.Source[:s.Offset], "<?xml ") > 0 {
+				r.junk()
+				faults = nil
+			}
+			s.Report = report
+			for _, f := range faults {
+				report(f)
+			}
+			return read()
 		}
 	}
+}
+
+// junk warns of what stands before the current root element and begins the document
+// there.
+func (r *reader) junk() {
+	r.out.WellFormed = false
+	r.warn("junk-before", 0, "", "there is other data before the catalogue, which was skipped; remove it, also blank lines before the XML declaration")
+	r.scan.Unread()
+	r.scan.CloseTo(0)
+	r.scan.Next()
+}
+
+// rootReader returns the reader for a document whose root is the current element, nil if
+// it is none.
+func (r *reader) rootReader() func() error {
+	switch name := r.scan.Name; {
+	case name.Local == "yml_catalog" || name.Local == "shop" || name.Local == "offers":
+		r.out.Format = "yml"
+		return r.yml
+	case name.Local == "rss" || name.Local == "feed" || name.Local == "rdf" || name.Local == "channel" || isItem(name):
+		r.out.Format, r.merchant = "merchant", true
+		return r.items
+	}
+	return nil
 }
 
 // finish completes the reading.
@@ -155,12 +208,26 @@ func (r *reader) finish(err error) (Catalog, error) {
 	if err == nil && o.Count == 0 && r.scan.Truncated() {
 		err = courant.Errorf(courant.Invalid, "malformed: the document ends before the end of its first offer")
 	}
+	o.WellFormed = o.WellFormed && err == nil
+	r.tell()
 	o.Categories = r.tree.list
 	empty(&o.Reading)
 	if r.failed != nil {
 		return r.out, r.failed
 	}
 	return r.out, err
+}
+
+// tell adds the warnings about the catalogue as a whole, and last the notes.
+func (r *reader) tell() {
+	if r.bares > 0 {
+		r.bare.Text = strconv.Itoa(r.bares) + " offers have a price without a currency, of which this is the first; add the currency"
+		r.out.Warnings = append(r.out.Warnings, r.bare)
+	}
+	if r.merchant && r.out.Count > 0 && r.priced == 0 {
+		r.warn("no-prices", 0, "", "no offer has a price, so this may be no catalogue but a feed; change the kind of the source to feed, or add prices")
+	}
+	r.out.Warnings = append(r.out.Warnings, r.notes...)
 }
 
 // empty replaces nil lists by empty ones.
@@ -229,6 +296,7 @@ func (r *reader) give(o *courant.Offer) bool {
 	if len(r.ids) < maxIDs {
 		r.ids[id] = struct{}{}
 	}
+	r.count(o)
 	o.Hash = r.hash.offer(o)
 	r.out.Count++
 	if r.opt.Offer == nil {
@@ -237,4 +305,18 @@ func (r *reader) give(o *courant.Offer) bool {
 	}
 	r.failed = r.opt.Offer(o)
 	return r.failed == nil
+}
+
+// count counts an offer's price, and whether it has a currency.
+func (r *reader) count(o *courant.Offer) {
+	if isZero(o.Price) {
+		return
+	}
+	if r.priced++; o.Currency != "" {
+		return
+	}
+	if r.bares++; r.bares == 1 {
+		line, column := r.pieces.Position(r.scan.Offset)
+		r.bare = courant.Warning{Code: "price-without-currency", Line: line, Column: column, Element: strings.Clone(r.scan.Raw)}
+	}
 }

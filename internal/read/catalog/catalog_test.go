@@ -84,10 +84,10 @@ func TestTheNameFollowsFromTheType(t *testing.T) {
 		`<typePrefix>P</typePrefix><vendor>V</vendor><model>M</model>`: "P V M",
 		`<title>T</title><artist>A</artist>`:                           "A: T",
 		`<title>T</title>`:                                             "T",
-		`<name>a &amp;quot; &lt;b>x&lt;/b></name>`:                     "a &quot; <b>x</b>",
+		`<name>a &amp;quot; &lt;b>x&lt;/b></name>`:                     `a " <b>x</b>`,
 		"<name>\n  two\n  lines  </name>":                              "two lines",
 		`<name>Plug&Play hub</name>`:                                   "Plug&Play hub",
-		`<name><![CDATA[Чай &amp; кофе]]></name>`:                      "Чай &amp; кофе",
+		`<name><![CDATA[Чай &amp; кофе]]></name>`:                      "Чай & кофе",
 		"<name>e\u0301t\u00a0e</name>":                                 "\u00e9t e",
 		`<NAME>upper</NAME>`:                                           "upper",
 		`<name>first<vendor>V</vendor>`:                                "first",
@@ -110,7 +110,7 @@ func TestPricesAreDecimals(t *testing.T) {
 		if got := c.Offers[0].Price; got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
-		if warned := len(codes(c)) > 0; warned != (want == "" && text != "") {
+		if warned := len(codes(c)) > 0; warned != (want == "" && text != "" || text == "12.990") {
 			t.Errorf("%q: warnings %v", text, codes(c))
 		}
 	}
@@ -130,7 +130,7 @@ func TestTheShopIsRead(t *testing.T) {
 	want := `{"company":"Shop LLC","currencies":[{"id":"RUB","rate":"1"},{"id":"USD","rate":"CBRF","plus":"3"}],"pickup_options":[{"cost":"150","days":"3"}],` +
 		`"sets":[{"id":"s1","name":"Set","url":"https://shop.example/s"}],"gifts":[{"id":"g","name":"Gift","pictures":["https://shop.example/g.jpg"]}],` +
 		`"promos":[{"id":"p","type":"gift with purchase","start":"2026-01-02T03:04:05Z","end":"2026-02-02T00:00:00Z","description":"Buy","url":"https://shop.example/promo",` +
-		`"required_quantity":"2","free_quantity":"1","products":[{"offer":"1","price":"90"},{"category":"2"}],"gifts":[{"gift":"g"},{"offer":"1"}]},` +
+		`"required_quantity":"2","free_quantity":"1","products":[{"offer":"1","price":"90","currency":"RUB"},{"category":"2"}],"gifts":[{"gift":"g"},{"offer":"1"}]},` +
 		`{"id":"q","type":"promo code","start":"","end":"","description":"","url":"","code":"X","discount":"5 percent","products":[],"gifts":[]}]}`
 	if got, err := json.Marshal(c.Shop); err != nil || string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -223,7 +223,7 @@ Line two</description><link>https://shop.example/a1</link><g:additional_image_li
 	want := courant.Offer{ID: "A1", GroupID: "G", Available: true, URL: "https://shop.example/a1", Name: "Watch & strap", Price: "99.90", OldPrice: "105.29", Currency: "USD",
 		CategoryID: "Clothes > Watches", CategoryPath: []string{"Clothes", "Clothes > Watches"}, Category: []string{"Clothes", "Watches"}, Pictures: []string{"https://shop.example/1.jpg", "https://shop.example/2.jpg"},
 		Vendor: "Acme", VendorCode: "M1", Description: "Line one<br>Line two", Barcodes: []string{"012"}, Params: []courant.Param{{Name: "color", Value: "White/Yellow"}, {Name: "size", Value: "44"}},
-		Condition: "refurbished", DeliveryOptions: []courant.Shipping{{Cost: "6.49 USD", Where: "US MA", Service: "Ground"}}}
+		Details: []courant.Param{{Name: "google_product_category", Value: "201"}}, Condition: "refurbished", DeliveryOptions: []courant.Shipping{{Cost: "6.49 USD", Where: "US MA", Service: "Ground"}}}
 	for _, text := range []string{
 		`<rss version="2.0" xmlns:g="http://base.google.com/ns/1.0"><channel><title>T</title><link>https://shop.example/</link><item>` + item + `</item></channel></rss>`,
 		`<feed xmlns="http://www.w3.org/2005/Atom" xmlns:g="http://base.google.com/ns/1.0"><title>T</title><link rel="alternate" href="https://shop.example/"/><entry>` + item + `</entry></feed>`,
@@ -275,7 +275,7 @@ func TestTheSamplesAreReadWhole(t *testing.T) {
 			t.Errorf("%s: %d offers, %v", name, len(c.Offers), err)
 		}
 		for _, w := range c.Warnings {
-			if w.Code != "unknown-category" {
+			if w.Code != "unknown-category" && w.Code != "bad-old-price" && w.Level != courant.LevelInfo {
 				t.Errorf("%s: %+v", name, w)
 			}
 		}

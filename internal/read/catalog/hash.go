@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"time"
 
 	"github.com/courant-platform/courant"
 )
@@ -15,7 +16,8 @@ type hasher struct{ buf []byte }
 func (h *hasher) offer(o *courant.Offer) string {
 	h.buf = h.buf[:0]
 	h.number(Version)
-	h.text(o.ID, o.GroupID, o.Type, o.URL, o.Name, o.Price, o.OldPrice, o.Currency, o.CategoryID, o.Vendor, o.VendorCode,
+	h.prices(o)
+	h.text(o.ID, o.GroupID, o.Type, o.URL, o.Name, o.Currency, o.CategoryID, o.Vendor, o.VendorCode,
 		o.Model, o.Description, o.Availability, o.TypePrefix, o.Country, o.SalesNotes, o.Condition, o.ConditionReason,
 		o.Age, o.Weight, o.Dimensions, o.Expiry, o.VAT, o.MinQuantity, o.StepQuantity, o.Warranty)
 	h.list(o.Category, o.Pictures, o.Barcodes, o.Recommended, o.Sets)
@@ -38,6 +40,17 @@ func (h *hasher) offer(o *courant.Offer) string {
 	}
 	sum := sha256.Sum256(h.buf)
 	return hex.EncodeToString(sum[:16])
+}
+
+// prices adds the prices as the catalogue gives them, so that the beginning of a sale is
+// no change of the offer.
+func (h *hasher) prices(o *courant.Offer) {
+	s := o.Sale
+	if s == nil {
+		h.text(o.Price, o.OldPrice)
+		return
+	}
+	h.text(s.Price, s.Regular, s.Begins.Format(time.RFC3339), s.Ends.Format(time.RFC3339))
 }
 
 func (h *hasher) number(n int) { h.buf = binary.AppendUvarint(h.buf, uint64(n)) }

@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/courant-platform/courant"
@@ -10,7 +12,7 @@ import (
 // items reads a product feed of Google Merchant or Bing: items of RSS or entries
 // of Atom with elements of the namespace g; names without a namespace are accepted.
 func (r *reader) items() error {
-	s, feed := &r.scan, &r.out.Feed
+	s := &r.scan
 	if isItem(s.Name) && !r.merchantOffer() { // the root element
 		return nil
 	}
@@ -24,42 +26,115 @@ func (r *reader) items() error {
 				if !r.merchantOffer() {
 					return nil
 				}
-			case s.Name.Local == "title" && feed.Title == "":
-				feed.Title = strings.Clone(r.text())
-			case s.Name.Local == "link" && feed.Link == "":
-				href := s.Attr("href")
-				if text := r.text(); href == "" {
-					href = text
-				}
-				feed.Link = strings.Clone(r.address(href))
-			case s.Name.Local == "description" || s.Name.Local == "subtitle":
-				feed.Description = strings.Clone(r.text())
-			case s.Name.Local == "updated" || s.Name.Local == "lastbuilddate" || s.Name.Local == "pubdate":
-				r.date(&feed.Updated, r.text())
 			case s.Name.Local == "channel":
+			case isForeign(s.Name.Space):
+				r.ignore()
 			default:
-				s.Skip(isItem)
+				r.channelElement(s.Name.Local)
 			}
 		}
 	}
 }
 
-// merchantDraft is an offer that is being read.
-type merchantDraft struct {
-	*courant.Offer
-	price, sale string
-	shopPath    string // product_type: the shop's own category
-	googlePath  string
+// channelElement reads an element about the feed as a whole.
+func (r *reader) channelElement(local string) {
+	feed := &r.out.Feed
+	if local != "link" {
+		r.attributes()
+	}
+	switch local {
+	case "title":
+		r.feedText(&feed.Title)
+	case "link":
+		r.feedLink()
+	case "description", "subtitle", "tagline":
+		r.feedText(&feed.Description)
+	case "updated", "lastbuilddate", "pubdate", "modified":
+		r.date(&feed.Updated, r.text())
+	case "language":
+		r.feedText(&feed.Language)
+	case "copyright", "rights":
+		r.feedText(&feed.Rights)
+	case "ttl":
+		if minutes, err := strconv.Atoi(r.text()); err == nil && minutes > 0 && minutes < 1<<20 {
+			feed.TTL = int64(minutes) * 60
+		}
+	case "image", "icon", "logo":
+		r.feedImage(local)
+	default:
+		r.ignore()
+	}
 }
 
+// feedText reads a text about the feed; a second one is ignored.
+func (r *reader) feedText(to *string) {
+	offset, raw := r.scan.Offset, r.scan.Raw
+	text := r.keptText()
+	if *to != "" && text != "" && text != *to {
+		r.note(raw, offset, ignoredElement)
+		return
+	}
+	first(to, text)
+}
+
+// feedLink reads a link of the feed by its relation: to the shop, to the feed itself, to
+// its hub.
+func (r *reader) feedLink() {
+	s, feed := &r.scan, &r.out.Feed
+	offset, raw, rel, href := s.Offset, s.Raw, strings.ToLower(s.Attr("rel")), s.Attr("href")
+	r.attributes()
+	text := r.text()
+	first(&href, text)
+	href = strings.Clone(r.address(href))
+	switch {
+	case href == "":
+	case rel == "self" && feed.Self == "":
+		feed.Self = href
+	case rel == "hub" && r.fits(len(feed.Hubs), maxList):
+		feed.Hubs = append(feed.Hubs, href)
+	case (rel == "" || rel == "alternate") && feed.Link == "":
+		feed.Link = href
+	case href != feed.Link && href != feed.Self:
+		r.note(raw, offset, ignoredElement)
+	}
+}
+
+// feedImage reads the picture of the feed: an element url inside image, or the text of
+// icon and logo.
+func (r *reader) feedImage(local string) {
+	feed := &r.out.Feed
+	if local != "image" {
+		first(&feed.Image, strings.Clone(r.address(r.text())))
+		return
+	}
+	r.children(func(local string) bool {
+		switch {
+		case local == "url" && feed.Image == "":
+			feed.Image = strings.Clone(r.address(r.text()))
+		case local == "title" || local == "link":
+			text := r.text()
+			if text != feed.Title && text != feed.Link {
+				r.note(local, r.scan.Offset, ignoredElement)
+			}
+		default:
+			return false
+		}
+		return true
+	})
+}
+
+// merchantOffer reads an item; the next item ends it, whatever is still open. It
+// returns false to stop reading.
 func (r *reader) merchantOffer() bool {
 	s := &r.scan
 	offset, raw := s.Offset, s.Raw
 	o := &courant.Offer{Available: true}
-	d := merchantDraft{Offer: o}
+	r.draft = draft{Offer: o}
+	d := &r.draft
+	r.attributes()
 	s.Children(isItem, func() {
 		if s.Kind() == xmlscan.Start {
-			r.merchantElement(&d)
+			r.merchantElement(d)
 		}
 	})
 	if r.cut = s.Truncated(); r.cut {
@@ -72,21 +147,9 @@ func (r *reader) merchantOffer() bool {
 		}
 		r.warn("offer-without-id", offset, raw, "the offer has no g:id and its link was used as the id; add a g:id, which must never change")
 	}
-	o.Price = d.price
-	if d.sale != "" {
-		o.Price, o.OldPrice = d.sale, d.price
-	}
-	path := d.shopPath
-	if path == "" {
-		path = d.googlePath
-	}
-	if path != "" {
-		way := r.tree.named(path)
-		o.CategoryPath, o.Category = way.ids, way.names
-		if n := len(way.ids); n > 0 {
-			o.CategoryID = way.ids[n-1]
-		}
-	}
+	d.readAvailability(r, d.availability)
+	r.settle(o, &d.prices)
+	r.merchantCategory(d)
 	if o.Name == "" {
 		r.warn("offer-without-name", offset, raw, "offer "+o.ID+" has no title; add a title")
 	}
@@ -94,62 +157,25 @@ func (r *reader) merchantOffer() bool {
 	return r.give(o)
 }
 
-// merchantElement reads one child of an item.
-func (r *reader) merchantElement(d *merchantDraft) {
-	s, o := &r.scan, d.Offer
-	local := s.Name.Local
-	if isForeign(s.Name.Space) {
-		s.Skip(isItem)
+// merchantCategory sets the category: the shop's own has precedence over that of Google
+// and over that of RSS.
+func (r *reader) merchantCategory(d *draft) {
+	o, path := d.Offer, ""
+	for _, c := range [...]struct{ name, path string }{{"product_type", d.shopPath}, {"google_product_category", d.googlePath}, {"category", d.postPath}} {
+		if path == "" {
+			path = c.path
+		} else if c.path != path {
+			r.addDetail(&o.Details, c.name, c.path)
+		}
+	}
+	if path == "" {
 		return
 	}
-	switch local {
-	case "id", "guid":
-		first(&o.ID, r.identifier())
-	case "title":
-		first(&o.Name, r.text())
-	case "description", "summary", "content":
-		html := s.Inner(isItem)
-		if o.Description == "" {
-			o.Description = r.description(html)
-		}
-	case "link":
-		href := s.Attr("href")
-		first(&href, r.text())
-		first(&o.URL, r.address(href))
-	case "image_link", "additional_image_link":
-		r.merchantPicture(o, local == "image_link")
-	case "price":
-		d.price = r.money(o)
-	case "sale_price":
-		d.sale = r.money(o)
-	case "availability":
-		r.availability(o)
-	case "brand":
-		o.Vendor = r.text()
-	case "mpn":
-		o.VendorCode = r.text()
-	case "gtin", "upc", "ean", "isbn":
-		if code := r.text(); code != "" && r.room(len(o.Barcodes)) {
-			o.Barcodes = append(o.Barcodes, code)
-		}
-	case "item_group_id":
-		o.GroupID = r.identifier()
-	case "condition":
-		if o.Condition = strings.ToLower(r.text()); o.Condition == "new" {
-			o.Condition = ""
-		}
-	case "adult":
-		o.Adult = yes(r.text())
-	case "product_type":
-		first(&d.shopPath, r.text())
-	case "google_product_category":
-		first(&d.googlePath, r.text())
-	case "shipping":
-		r.merchantShipping(o)
-	case "shipping_weight":
-		o.Weight = r.text()
-	default:
-		r.merchantParam(o, local)
+	way := r.tree.named(path)
+	r.longPath()
+	o.CategoryPath, o.Category = way.ids, way.names
+	if n := len(way.ids); n > 0 {
+		o.CategoryID = way.ids[n-1]
 	}
 }
 
@@ -160,79 +186,25 @@ func first(to *string, value string) {
 	}
 }
 
-// merchantParam reads elements that describe the product and skips those that only
-// matter to advertisers.
-func (r *reader) merchantParam(o *courant.Offer, local string) {
-	s := &r.scan
-	switch local {
-	case "color", "size", "gender", "age_group", "material", "pattern", "size_type", "size_system", "multipack",
-		"is_bundle", "energy_efficiency_class", "unit_pricing_measure", "unit_pricing_base_measure", "expiration_date",
-		"availability_date", "product_length", "product_width", "product_height", "product_weight", "year", "author", "publisher":
-		p := courant.Param{Name: s.Name.Local}
-		if p.Value = r.text(); p.Value != "" && r.room(len(o.Params)) {
-			o.Params = append(o.Params, p)
-		}
-	case "product_detail":
-		r.productDetail(o)
-	default:
-		if s.Name.Space == "g" && !isAdvertising(local) {
-			r.unknown()
-		}
-		s.Skip(isItem)
-	}
-}
-
-// isAdvertising reports whether an element of the format is of no use to readers.
-func isAdvertising(local string) bool {
-	switch local {
-	case "mobile_link", "online_only", "identifier_exists", "sale_price_effective_date", "installment", "loyalty_points",
-		"promotion_id", "excluded_destination", "included_destination", "min_handling_time", "max_handling_time", "tax",
-		"shipping_label", "shipping_length", "shipping_width", "shipping_height", "transit_time_label", "ads_redirect",
-		"cost_of_goods_sold", "canonical_link", "lifestyle_image_link", "quantity", "product_highlight", "subscription_cost",
-		"min_energy_efficiency_class", "max_energy_efficiency_class", "sell_on_google_quantity", "tax_category", "pickup_method",
-		"pickup_sla", "external_seller_id", "pause", "shopping_ads_excluded_country", "display_ads_id":
-		return true
-	}
-	return strings.HasPrefix(local, "custom_label_")
-}
-
 // merchantPicture puts the main picture first.
 func (r *reader) merchantPicture(o *courant.Offer, main bool) {
 	for part := range strings.SplitSeq(r.text(), ",http") {
-		if part != "" && !strings.HasPrefix(part, "http") {
+		if part != "" && !strings.HasPrefix(part, "http") && strings.HasPrefix(strings.TrimLeft(part, "s"), ":") {
 			part = "http" + part // several addresses in one element
 		}
-		u := r.address(part)
-		switch {
-		case u == "" || !r.room(len(o.Pictures)):
-		case main:
-			o.Pictures = append([]string{u}, o.Pictures...)
-		default:
-			o.Pictures = append(o.Pictures, u)
-		}
+		r.addPicture(o, part, main)
 	}
 }
 
-// money reads an amount with its currency, like "105.29 USD".
-func (r *reader) money(o *courant.Offer) string {
-	text := r.text()
-	amount := strings.TrimFunc(text, func(c rune) bool { return c != '.' && c != ',' && (c < '0' || c > '9') })
-	code := line(strings.Replace(text, amount, "", 1))
-	if code != "" {
-		if sign, ok := map[string]string{"$": "USD", "€": "EUR", "£": "GBP", "₽": "RUB", "R$": "BRL"}[code]; ok {
-			code = sign
-		}
-		o.Currency = currency(code)
-	}
-	return r.price(amount)
-}
-
-// availability accepts the words of the format with spaces or underscores.
-func (r *reader) availability(o *courant.Offer) {
-	word := strings.ReplaceAll(strings.ToLower(r.text()), " ", "_")
-	o.Available = word == "in_stock" || word == "available" || word == "available_for_order" || yes(word)
-	if word != "in_stock" && word != "out_of_stock" {
-		o.Availability = word
+// addPicture adds a picture, once.
+func (r *reader) addPicture(o *courant.Offer, ref string, main bool) {
+	u := r.address(ref)
+	switch {
+	case u == "" || slices.Contains(o.Pictures, u) || !r.room(len(o.Pictures)):
+	case main:
+		o.Pictures = append([]string{u}, o.Pictures...)
+	default:
+		o.Pictures = append(o.Pictures, u)
 	}
 }
 
@@ -251,15 +223,19 @@ func (r *reader) merchantShipping(o *courant.Offer) {
 		}
 		return true
 	})
-	if r.room(len(o.DeliveryOptions)) {
+	if way != (courant.Shipping{}) && r.room(len(o.DeliveryOptions)) {
 		o.DeliveryOptions = append(o.DeliveryOptions, way)
 	}
 }
 
+// productDetail reads a param of a product feed. Its section, if any, is part of its name.
 func (r *reader) productDetail(o *courant.Offer) {
 	var p courant.Param
+	section := ""
 	r.children(func(local string) bool {
 		switch local {
+		case "section_name":
+			section = r.text()
 		case "attribute_name":
 			p.Name = r.text()
 		case "attribute_value":
@@ -269,7 +245,16 @@ func (r *reader) productDetail(o *courant.Offer) {
 		}
 		return true
 	})
-	if p.Value != "" && r.room(len(o.Params)) {
+	if section != "" && p.Name != "" {
+		p.Name = section + ": " + p.Name
+	}
+	first(&p.Name, section)
+	switch {
+	case p.Value == "":
+	case p.Name == "":
+		r.here("param-without-name", "the product_detail has no name and was kept as a detail; add attribute_name")
+		r.addDetail(&o.Details, "product_detail", p.Value)
+	case r.room(len(o.Params)):
 		o.Params = append(o.Params, p)
 	}
 }

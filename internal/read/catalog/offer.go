@@ -7,6 +7,17 @@ import (
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
+// draft is an offer that is being read.
+type draft struct {
+	*courant.Offer
+	prices
+	availability  string // of an element, as written
+	disabled      bool
+	title, artist string
+	// the categories of a product feed: the shop's own, that of Google, that of RSS
+	shopPath, googlePath, postPath string
+}
+
 // ymlOffer reads an offer; the next offer ends it, whatever is still open. It
 // returns false to stop reading.
 func (r *reader) ymlOffer(offersType string) bool {
@@ -17,16 +28,16 @@ func (r *reader) ymlOffer(offersType string) bool {
 	if o.Type == "" {
 		o.Type = offersType
 	}
-	if v, ok := s.LookupAttr("available"); ok {
-		o.Available = yes(v)
-	}
 	var b bounds
 	b.ids(&o.ID)
 	r.tooLong(b)
-	d := ymlDraft{Offer: o}
+	r.draft = draft{Offer: o}
+	d := &r.draft
+	available, ok := s.LookupAttr("available")
+	r.offerAttributes(o)
 	s.Children(isOffer, func() {
 		if s.Kind() == xmlscan.Start {
-			r.offerElement(&d)
+			r.offerElement(d)
 		}
 	})
 	if r.cut = s.Truncated(); r.cut {
@@ -36,18 +47,37 @@ func (r *reader) ymlOffer(offersType string) bool {
 		r.warn("offer-without-id", offset, raw, "the offer has no id and was left out; add an id, which must never change")
 		return true
 	}
-	r.finishOffer(&d)
+	if available = strings.TrimSpace(available); !ok || available == "" {
+		available = d.availability // the attribute has precedence
+	}
+	d.readAvailability(r, available)
+	o.Available = o.Available && !d.disabled
+	r.settle(o, &d.prices)
+	r.finishOffer(d)
 	return r.give(o)
 }
 
-// ymlDraft is an offer that is being read.
-type ymlDraft struct {
-	*courant.Offer
-	title, artist string
+// offerAttributes keeps the attributes of an offer that are not known as details, and
+// notes those that only matter to advertisers.
+func (r *reader) offerAttributes(o *courant.Offer) {
+	s := &r.scan
+	for i := range s.Attrs {
+		name := s.Attrs[i].Name
+		if isRead("offer", name) {
+			continue
+		}
+		switch local := strings.ToLower(name); {
+		case isRead("offer", local) || isSyntax(name) || s.Attrs[i].Value == "":
+		case local == "bid" || local == "cbid" || local == "sbid" || local == "fee":
+			r.note(name, s.Offset, ignoredAttribute)
+		default:
+			r.addDetail(&o.Details, strings.Clone(name), line(s.Attr(name)))
+		}
+	}
 }
 
 // finishOffer derives the name and the category path from the elements.
-func (r *reader) finishOffer(d *ymlDraft) {
+func (r *reader) finishOffer(d *draft) {
 	o := d.Offer
 	switch {
 	case o.Name != "":
@@ -60,6 +90,7 @@ func (r *reader) finishOffer(d *ymlDraft) {
 	}
 	way := r.tree.path(o.CategoryID)
 	o.CategoryPath, o.Category = way.ids, way.names
+	r.longPath()
 	switch {
 	case o.Name == "":
 		r.here("offer-without-name", "offer "+o.ID+" has no name; add name, or vendor and model")
@@ -69,6 +100,13 @@ func (r *reader) finishOffer(d *ymlDraft) {
 		r.here("unknown-category", "offer "+o.ID+" has the category "+o.CategoryID+", which is not in the list of categories; add the category")
 	}
 	lists(o)
+}
+
+// longPath warns of a path of categories that was cut.
+func (r *reader) longPath() {
+	if r.tree.cut {
+		r.here("too-many", "the category has more than 32 levels, or there are too many categories, and the others were left out; use fewer")
+	}
 }
 
 // lists replaces nil lists that the JSON contract requires by empty ones.
@@ -84,32 +122,40 @@ func lists(o *courant.Offer) {
 }
 
 // offerElement reads one child of an offer.
-func (r *reader) offerElement(d *ymlDraft) {
+func (r *reader) offerElement(d *draft) {
 	s, o := &r.scan, d.Offer
 	local := s.Name.Local
+	if len(s.Attrs) > 0 && !isUnused(local) {
+		r.attributes()
+	}
 	if to := textField(o, local); to != nil {
-		*to = r.text()
+		name := s.Raw
+		r.put(o, to, name, r.text())
 		return
 	}
 	switch local {
 	case "url":
-		o.URL = r.address(r.text())
-	case "price", "oldprice":
-		r.ymlPrice(o, local)
+		r.put(o, &o.URL, local, r.address(r.text()))
+	case "price":
+		r.readPrice(o, &d.price, &d.attr)
+	case "oldprice":
+		r.readPrice(o, &d.old, &d.attr)
 	case "currencyid":
-		o.Currency = currency(r.text())
-	case "group_id":
-		o.GroupID = r.identifier()
-	case "categoryid":
-		if id := r.identifier(); o.CategoryID == "" {
-			o.CategoryID = id
+		if id := r.text(); id != "" {
+			r.put(o, &o.Currency, "currencyId", currency(id))
 		}
+	case "group_id":
+		r.put(o, &o.GroupID, local, r.identifier())
+	case "categoryid":
+		r.put(o, &o.CategoryID, "categoryId", r.identifier())
+	case "available", "availability":
+		first(&d.availability, r.text())
 	case "picture":
 		if u := r.address(r.text()); u != "" && r.room(len(o.Pictures)) {
 			o.Pictures = append(o.Pictures, u)
 		}
 	case "description":
-		o.Description = r.description(s.Inner(isOffer))
+		r.readDescription(o)
 	case "barcode":
 		if code := r.text(); code != "" && r.room(len(o.Barcodes)) {
 			o.Barcodes = append(o.Barcodes, code)
@@ -118,12 +164,12 @@ func (r *reader) offerElement(d *ymlDraft) {
 		r.param(o)
 	case "title":
 		d.title = r.text()
-		r.detail(o, "title", d.title)
+		r.addDetail(&o.Details, "title", d.title)
 	case "artist":
 		d.artist = r.text()
-		r.detail(o, "artist", d.artist)
+		r.addDetail(&o.Details, "artist", d.artist)
 	default:
-		r.rareElement(o, local)
+		r.rareElement(d, local)
 	}
 }
 
@@ -163,45 +209,55 @@ func textField(o *courant.Offer, local string) *string {
 }
 
 // rareElement reads elements that few offers have.
-func (r *reader) rareElement(o *courant.Offer, local string) {
-	s := &r.scan
+func (r *reader) rareElement(d *draft, local string) {
+	s, o := &r.scan, d.Offer
 	switch local {
 	case "store", "pickup", "delivery":
-		on := yes(r.text())
+		on := r.boolean(r.text())
 		*map[string]**bool{"store": &o.Store, "pickup": &o.Pickup, "delivery": &o.Delivery}[local] = &on
 	case "delivery-options":
-		o.DeliveryOptions = r.shipping()
+		o.DeliveryOptions = r.shipping(o.DeliveryOptions)
 	case "pickup-options":
-		o.PickupOptions = r.shipping()
+		o.PickupOptions = r.shipping(o.PickupOptions)
 	case "outlets":
 		r.outlets(o)
 	case "adult":
-		o.Adult = yes(r.text())
+		o.Adult = r.boolean(r.text())
 	case "age":
 		unit := s.Attr("unit")
 		o.Age = line(r.text() + " " + unit)
 	case "condition":
 		r.condition(o)
 	case "rec":
-		o.Recommended = ids(r.text())
+		o.Recommended = r.idList(o.Recommended)
 	case "set-ids":
-		o.Sets = ids(r.text())
+		o.Sets = r.idList(o.Sets)
 	case "disabled":
-		if yes(r.text()) {
-			o.Available = false
+		if r.boolean(r.text()) {
+			d.disabled = true
 		}
+	default:
+		switch {
+		case isDetail(local):
+			name := s.Raw
+			r.addDetail(&o.Details, name, r.text())
+		case isUnused(local):
+			r.ignore()
+		default:
+			r.unknown(&o.Details)
+		}
+	}
+}
+
+// isUnused reports whether an element is of no use to readers: they do not advertise, and
+// what the shop paid is not for them.
+func isUnused(local string) bool {
+	switch local {
 	case "market_category", "cpa", "enable_auto_discounts", "credit-template", "supplier", "related_offer", "purchase_price",
 		"pricelabs_param", "buyurl", "downloadable", "bid", "cbid", "fee", "count", "local_delivery_cost", "deliveryincluded":
-		s.Skip(isOffer) // readers have no use for it
-	default:
-		if isDetail(local) {
-			name := s.Raw
-			r.detail(o, name, r.text())
-			return
-		}
-		r.unknown()
-		s.Skip(isOffer)
+		return true
 	}
+	return false
 }
 
 // isDetail reports whether an element belongs to one type of offer only, such as books.
@@ -217,42 +273,38 @@ func isDetail(local string) bool {
 	return false
 }
 
-func (r *reader) detail(o *courant.Offer, name, value string) {
-	if value != "" && r.room(len(o.Details)) {
-		o.Details = append(o.Details, courant.Param{Name: name, Value: value})
-	}
-}
-
-// ymlPrice reads a price; the attribute from marks the lowest of several.
-func (r *reader) ymlPrice(o *courant.Offer, local string) {
-	from := yes(r.scan.Attr("from"))
-	p := r.price(r.text())
-	if local == "oldprice" {
-		o.OldPrice = p
-		return
-	}
-	o.Price, o.PriceFrom = p, from
-}
-
+// param reads a param. One without a name is a detail, because readers cannot choose
+// by it.
 func (r *reader) param(o *courant.Offer) {
-	s := &r.scan
-	p := courant.Param{Name: line(s.Attr("name")), Unit: line(s.Attr("unit"))}
-	p.Value = r.text()
-	if p.Value != "" && r.room(len(o.Params)) {
+	p := courant.Param{Name: line(decoded(r.scan.Attr("name"))), Unit: line(decoded(r.scan.Attr("unit")))}
+	offset := r.scan.Offset
+	switch p.Value = r.text(); {
+	case p.Value == "":
+		if p.Name != "" {
+			r.note("param", offset, "a param without a value says nothing and is ignored")
+		}
+	case p.Name == "":
+		r.here("param-without-name", "the param has no name and was kept as a detail; add the attribute name")
+		r.addDetail(&o.Details, "param", line(p.Value+" "+p.Unit))
+	case r.room(len(o.Params)):
+		if o.Params == nil {
+			o.Params = make([]courant.Param, 0, 4)
+		}
 		o.Params = append(o.Params, p)
 	}
 }
 
 func (r *reader) outlets(o *courant.Offer) {
 	s := &r.scan
-	s.Children(isOffer, func() {
-		if s.Kind() != xmlscan.Start {
-			return
+	r.children(func(local string) bool {
+		if local != "outlet" {
+			return false
 		}
-		if s.Name.Local == "outlet" && len(o.Outlets) < maxOutlets {
+		if r.fits(len(o.Outlets), maxOutlets) {
 			o.Outlets = append(o.Outlets, courant.Outlet{ID: s.Attr("id"), InStock: s.Attr("instock"), Booking: s.Attr("booking")})
 		}
-		s.Skip(isOffer)
+		r.children(func(string) bool { return false })
+		return true
 	})
 }
 
@@ -264,17 +316,28 @@ func (r *reader) condition(o *courant.Offer) {
 		case s.Kind() == xmlscan.Start && s.Name.Local == "reason":
 			o.ConditionReason = r.text()
 		case s.Kind() == xmlscan.Start:
-			s.Skip(isOffer)
+			r.unknown(&o.Details)
 		case o.Condition == "":
 			o.Condition = line(s.Text)
 		}
 	})
 }
 
-// ids reads a comma-separated list.
-func ids(text string) (out []string) {
-	for id := range strings.SplitSeq(text, ",") {
-		if id = strings.TrimSpace(id); id != "" && len(out) < maxList {
+// readDescription reads the description; a second one is left out.
+func (r *reader) readDescription(o *courant.Offer) {
+	offset, raw := r.scan.Offset, r.scan.Raw
+	html := r.description(r.scan.Inner(r.stop()))
+	if html != "" && o.Description != "" && html != o.Description {
+		r.note(raw, offset, "the offer has a second description, which is ignored")
+		return
+	}
+	first(&o.Description, html)
+}
+
+// idList adds the ids of a comma-separated list.
+func (r *reader) idList(out []string) []string {
+	for id := range strings.SplitSeq(r.text(), ",") {
+		if id = strings.TrimSpace(id); id != "" && r.room(len(out)) {
 			out = append(out, id)
 		}
 	}

@@ -18,32 +18,27 @@ func (r *reader) extra(local string) {
 	case local == "promo" && len(shop.Promos) < maxShopList:
 		shop.Promos = append(shop.Promos, r.promo())
 	default:
-		r.here("too-many", "there are more of these elements than the limit of 10,000 and the others were left out; send fewer")
+		r.fits(maxShopList, maxShopList)
 		r.scan.Skip(isOffer)
 	}
 }
 
-// children calls f for each child element and skips those for which f returns false.
+// children calls f for each child element and ignores those for which f returns false.
 func (r *reader) children(f func(local string) (read bool)) {
 	s, stop := &r.scan, r.stop()
 	s.Children(stop, func() {
-		if s.Kind() == xmlscan.Start && !f(s.Name.Local) {
-			s.Skip(stop)
+		if s.Kind() != xmlscan.Start {
+			return
+		}
+		r.attributes()
+		if !f(s.Name.Local) {
+			r.ignore()
 		}
 	})
 }
 
 // keptText is text that outlives its piece of the document.
 func (r *reader) keptText() string { return strings.Clone(r.text()) }
-
-// attr is an attribute that outlives its piece of the document.
-func (r *reader) attr(name string) string {
-	text := strings.TrimSpace(r.scan.Attr(name))
-	var b bounds
-	b.cut(maxName, &text)
-	r.tooLong(b)
-	return strings.Clone(text)
-}
 
 func (r *reader) set() courant.Set {
 	set := courant.Set{ID: r.attr("id")}
@@ -68,7 +63,7 @@ func (r *reader) gift() courant.Gift {
 		case "name":
 			gift.Name = r.keptText()
 		case "picture":
-			if u := r.address(r.text()); u != "" && len(gift.Pictures) < maxList {
+			if u := r.address(r.text()); u != "" && r.fits(len(gift.Pictures), maxList) {
 				gift.Pictures = append(gift.Pictures, strings.Clone(u))
 			}
 		default:
@@ -94,7 +89,7 @@ func (r *reader) promo() courant.Promo {
 		case "promo-code":
 			p.Code = r.keptText()
 		case "discount":
-			unit := r.attr("unit") + r.attr("currency")
+			unit := line(r.attr("unit") + " " + r.attr("currency"))
 			p.Discount = line(r.keptText() + " " + unit)
 		case "purchase":
 			r.purchase(&p)
@@ -117,17 +112,7 @@ func (r *reader) purchase(p *courant.Promo) {
 		case "free-quantity":
 			p.Free = r.keptText()
 		case "product":
-			product := courant.PromoProduct{Offer: r.attr("offer-id"), Category: r.attr("category-id")}
-			r.children(func(local string) bool {
-				if local != "discount-price" {
-					return false
-				}
-				product.Price = strings.Clone(r.price(r.text()))
-				return true
-			})
-			if len(p.Products) < maxShopList {
-				p.Products = append(p.Products, product)
-			}
+			r.promoProduct(p)
 		default:
 			return false
 		}
@@ -135,11 +120,35 @@ func (r *reader) purchase(p *courant.Promo) {
 	})
 }
 
+// promoProduct reads an offer or a category of a promotion with its reduced price.
+func (r *reader) promoProduct(p *courant.Promo) {
+	product := courant.PromoProduct{Offer: r.attr("offer-id"), Category: r.attr("category-id")}
+	r.children(func(local string) bool {
+		if local != "discount-price" {
+			return false
+		}
+		product.Currency = r.attr("currency")
+		if product.Currency != "" {
+			product.Currency = currency(product.Currency)
+		}
+		product.Price = strings.Clone(r.price(r.text()))
+		return true
+	})
+	if r.fits(len(p.Products), maxShopList) {
+		p.Products = append(p.Products, product)
+	}
+}
+
 func (r *reader) promoGifts(p *courant.Promo) {
 	r.children(func(local string) bool {
-		if local == "promo-gift" && len(p.Gifts) < maxList {
-			p.Gifts = append(p.Gifts, courant.PromoGift{Offer: r.attr("offer-id"), Gift: r.attr("gift-id")})
+		if local != "promo-gift" {
+			return false
 		}
-		return false
+		gift := courant.PromoGift{Offer: r.attr("offer-id"), Gift: r.attr("gift-id")}
+		if r.fits(len(p.Gifts), maxList) {
+			p.Gifts = append(p.Gifts, gift)
+		}
+		r.children(func(string) bool { return false })
+		return true
 	})
 }

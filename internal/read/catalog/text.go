@@ -1,22 +1,50 @@
 package catalog
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/charref"
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/markup"
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
-// text returns the rest of the current element as one line of plain text. References
-// are decoded once; what looks like a tag after that is text.
+// text returns the rest of the current element as one line of plain text; what looks
+// like a tag after decoding is text.
 func (r *reader) text() string {
-	text := strings.TrimSpace(r.inner())
+	text := trimmed(r.inner())
 	if len(text) > maxLine {
 		r.here("too-long", "the text is longer than 4,096 bytes and its end was left out; shorten it")
 	}
-	return line(text)
+	return line(decoded(text))
+}
+
+// attr is an attribute as plain text that outlives its piece of the document.
+func (r *reader) attr(name string) string {
+	text := line(decoded(r.scan.Attr(name)))
+	var b bounds
+	b.cut(maxName, &text)
+	r.tooLong(b)
+	return strings.Clone(text)
+}
+
+// decoded decodes plain text once more if it was escaped twice, or escaped inside CDATA:
+// if each "&" in it begins a reference like &quot; or &#39;.
+func decoded(text string) string {
+	at := strings.IndexByte(text, '&')
+	if at < 0 {
+		return text
+	}
+	for rest := text; at >= 0; at = strings.IndexByte(rest, '&') {
+		_, _, n := charref.Decode(rest[at:], true)
+		if n == 0 || rest[at+n-1] != ';' {
+			return text
+		}
+		rest = rest[at+n:]
+	}
+	return charref.String(text, true)
 }
 
 // identifier reads the rest of the current element as an id and shortens it to
@@ -46,7 +74,10 @@ func isOfferChild(n xmlscan.Name) bool {
 	return false
 }
 
-func isItemChild(n xmlscan.Name) bool { return isItem(n) || n.Space == "g" }
+// isItemChild is isOfferChild for product feeds.
+func isItemChild(n xmlscan.Name) bool {
+	return isItem(n) || n.Space == "g" && (isMark(n.Local) || n.Local == "title" || n.Local == "link" || n.Local == "description")
+}
 
 // stop returns the test for elements that end one whose end tag is missing.
 func (r *reader) stop() func(xmlscan.Name) bool {
@@ -69,11 +100,18 @@ func line(s string) string {
 	if len(s) > maxLine {
 		s = strings.ToValidUTF8(s[:maxLine], "")
 	}
-	s = strings.Trim(s, " \t\r\n")
-	if isLine(s) {
+	if s = trimmed(s); isLine(s) {
 		return s
 	}
 	return markup.Line(s)
+}
+
+// trimmed is text without the blanks around it.
+func trimmed(s string) string {
+	if s == "" || s[0] > ' ' && s[len(s)-1] > ' ' {
+		return s
+	}
+	return strings.Trim(s, " \t\r\n")
 }
 
 // isLine is a fast check that text is one line and has no letters with several
@@ -97,14 +135,16 @@ func isLine(s string) bool {
 	return true
 }
 
-// address resolves a link of the catalogue, or returns "" with a warning.
+// address resolves a link of the catalogue, or returns "" with a warning. An address that
+// is escaped twice, or percent-encoded as a whole, is decoded.
 func (r *reader) address(ref string) string {
 	ref = strings.TrimSpace(ref)
 	if ref == "" {
 		return ""
 	}
-	if isAbsolute(ref) && len(ref) <= link.MaxLength {
-		return ref
+	const scheme = len("https://")
+	if strings.IndexByte(ref, ';') >= 0 || !strings.Contains(ref[:min(len(ref), scheme)], "://") {
+		ref = plainAddress(ref)
 	}
 	out := link.Resolve(r.opt.URL, ref)
 	if out == "" {
@@ -113,120 +153,32 @@ func (r *reader) address(ref string) string {
 	return out
 }
 
-// isAbsolute is a fast check for plain absolute addresses; it may miss some.
-func isAbsolute(ref string) bool {
-	rest, ok := strings.CutPrefix(ref, "http")
-	if !ok {
-		return false
-	}
-	rest, ok = strings.CutPrefix(strings.TrimPrefix(rest, "s"), "://")
-	if !ok || rest == "" {
-		return false
-	}
-	slash := strings.IndexByte(rest, '/')
-	for i := range len(rest) {
-		switch c := rest[i]; {
-		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-', c == '.' && slash > 0:
-		case i > slash && slash > 0 && (c >= 'A' && c <= 'Z' || strings.IndexByte("/_=&?%~+,;", c) >= 0):
-		default:
-			return false
+// plainAddress decodes an address up to three times: no parameter has a name like amp;
+// and no scheme has a percent sign.
+func plainAddress(ref string) string {
+	for range 3 {
+		next := charref.String(ref, true)
+		if isEncoded(next) {
+			if plain, err := url.PathUnescape(next); err == nil {
+				next = plain
+			}
 		}
-	}
-	return slash > 0 && !strings.Contains(rest, "/.")
-}
-
-// description returns clean HTML; text without tags keeps its line breaks.
-func (r *reader) description(html string) string {
-	html = strings.Trim(html, " \t\r\n")
-	if html == "" {
-		return ""
-	}
-	if len(html) > maxDescription {
-		r.here("too-long", "the description is longer than 64 KiB and its end was left out; shorten it")
-		html = strings.ToValidUTF8(html[:maxDescription], "")
-	}
-	if strings.IndexByte(html, '<') < 0 && strings.IndexByte(html, '\n') >= 0 {
-		html = strings.ReplaceAll(strings.ReplaceAll(html, "\r", ""), "\n", "<br>")
-	}
-	r.buffer, _ = r.clean.Append(r.buffer[:0], html)
-	return strings.TrimSpace(string(r.buffer))
-}
-
-// price returns a decimal number with a point and no spaces, or "" with a warning.
-func (r *reader) price(text string) string {
-	p, ok := decimal(text)
-	if !ok {
-		r.here("bad-price", "this is not a price; write digits with a decimal point, like 1299.90")
-	}
-	return p
-}
-
-// decimal reads a number as people write it: the decimal mark may be a comma, and
-// spaces or marks may separate groups of digits, such as thousands. It refuses marks
-// in other places, because the number would be ambiguous.
-func decimal(text string) (string, bool) {
-	text = strings.TrimSpace(text)
-	if isDecimal(text) || text == "" {
-		return text, true
-	}
-	text = blanks.Replace(text)
-	if n, ok := ungrouped(text); ok {
-		return n, isDecimal(n)
-	}
-	at := strings.LastIndexAny(text, ".,")
-	if at < 0 {
-		return "", false
-	}
-	whole, mark, part := text[:at], text[at:at+1], text[at+1:]
-	if n, ok := ungrouped(whole); ok && !strings.Contains(whole, mark) {
-		whole = n
-	}
-	if whole == "" {
-		whole = "0"
-	}
-	if part != "" {
-		whole += "." + part
-	}
-	if !isDecimal(whole) || at == 0 && part == "" {
-		return "", false
-	}
-	return whole, true
-}
-
-var blanks = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2009", " ", "\u2019", "'")
-
-// ungrouped removes the marks between groups of digits. Groups have three digits; the
-// first may be shorter, and with commas the groups between the first and the last may
-// have two, as in India.
-func ungrouped(text string) (string, bool) {
-	at := strings.IndexAny(text, " ',.")
-	if at < 1 || at > 3 || text[0] == '0' {
-		return "", false
-	}
-	mark := text[at : at+1]
-	groups := strings.Split(text, mark)
-	for i, g := range groups[1:] {
-		last := i == len(groups)-2
-		if len(g) != 3 && (len(g) != 2 || mark != "," || last) || strings.Trim(g, "0123456789") != "" {
-			return "", false
+		if next == ref {
+			break
 		}
+		ref = next
 	}
-	return strings.Join(groups, ""), true
+	return ref
 }
 
-// isDecimal reports whether s is digits with at most one point between them.
-func isDecimal(s string) bool {
-	point := false
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= '0' && c <= '9':
-		case c == '.' && !point && i > 0 && i < len(s)-1:
-			point = true
-		default:
-			return false
-		}
-	}
-	return s != "" && len(s) <= 32
+// isEncoded reports whether the beginning of an address, http:// or https://, is
+// percent-encoded, once or more often.
+func isEncoded(ref string) bool {
+	const longest = len("https%25253a")
+	head := strings.ToLower(ref[:min(len(ref), longest)])
+	head, ok := strings.CutPrefix(head, "http")
+	head = strings.TrimPrefix(strings.TrimPrefix(head, "s"), ":")
+	return ok && (strings.HasPrefix(head, "%3a") || strings.HasPrefix(head, "%25") || strings.HasPrefix(head, "%2f"))
 }
 
 // yes reads a boolean.

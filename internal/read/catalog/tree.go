@@ -12,15 +12,28 @@ type tree struct {
 	list  []courant.Category
 	byID  map[string]int
 	paths map[string]branch
+	cut   bool // a path was longer than maxDepth, or had no place
 }
 
 // branch is the path from the root to a category. It is shared and immutable.
 type branch struct{ ids, names []string }
 
-// add adds a category. It returns false if the id is empty or known, or the tree is full.
-func (t *tree) add(c courant.Category) bool {
-	if _, ok := t.byID[c.ID]; ok || c.ID == "" || len(t.list) >= maxCategories {
-		return false
+// added is the result of tree.add.
+type added uint8
+
+const (
+	isNew added = iota
+	isKnown
+	isFull
+)
+
+// add adds a category with an id, unless the id is known or the tree is full.
+func (t *tree) add(c courant.Category) added {
+	if _, ok := t.byID[c.ID]; ok {
+		return isKnown
+	}
+	if len(t.list) >= maxCategories {
+		return isFull
 	}
 	if t.byID == nil {
 		t.byID = map[string]int{}
@@ -29,19 +42,23 @@ func (t *tree) add(c courant.Category) bool {
 	t.byID[c.ID] = len(t.list)
 	t.list = append(t.list, c)
 	clear(t.paths)
-	return true
+	return isNew
 }
 
 // path returns the path from the root to a category, empty if the category is
 // unknown. It leaves out an unknown parent and stops at a cycle.
 func (t *tree) path(id string) branch {
+	t.cut = false
 	if p, ok := t.paths[id]; ok {
 		return p
 	}
 	var b branch
-	for at, depth := id, 0; depth < maxDepth; depth++ {
+	for at := id; ; {
 		i, ok := t.byID[at]
 		if !ok {
+			break
+		}
+		if t.cut = len(b.ids) == maxDepth; t.cut {
 			break
 		}
 		b.ids, b.names = append(b.ids, t.list[i].ID), append(b.names, t.list[i].Name)
@@ -51,35 +68,46 @@ func (t *tree) path(id string) branch {
 	}
 	slices.Reverse(b.ids)
 	slices.Reverse(b.names)
+	t.cache(id, b)
+	return b
+}
+
+// cache keeps the path for an id or a name.
+func (t *tree) cache(id string, b branch) {
 	if t.paths == nil {
 		t.paths = map[string]branch{}
 	}
-	if b.names != nil {
+	if b.names != nil && len(t.paths) < maxCategories {
 		t.paths[strings.Clone(id)] = b
 	}
-	return b
 }
 
 // named adds the categories of a path like "Clothing > Shoes"; the id of each
 // is its path.
 func (t *tree) named(path string) branch {
+	t.cut = false
 	if known, ok := t.paths[path]; ok {
 		return known
 	}
 	var b branch
 	id, parent := "", ""
 	for part := range strings.SplitSeq(path, ">") {
-		if part = line(part); part == "" || len(b.names) >= maxDepth {
+		if part = line(part); part == "" {
 			continue
+		}
+		if len(b.names) >= maxDepth {
+			t.cut = true
+			break
 		}
 		new(bounds).cut(maxName, &part)
 		b.names = append(b.names, part)
 		id = courant.ShortID(strings.Join(b.names, " > "))
 		b.ids = append(b.ids, id)
 		if _, ok := t.byID[id]; !ok {
-			t.add(courant.Category{ID: id, Parent: parent, Name: part})
+			t.cut = t.add(courant.Category{ID: id, Parent: parent, Name: part}) == isFull || t.cut
 		}
 		parent = id
 	}
+	t.cache(path, b)
 	return b
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/courant-platform/courant"
@@ -18,11 +19,15 @@ func (r *reader) yml() error {
 		r.date(&r.out.Feed.Updated, date)
 	}
 	offersType := ""
+	r.attributes()
 	for {
 		switch s.Next() {
 		case xmlscan.EOF:
 			return nil
 		case xmlscan.Start:
+			if s.Name.Local != "offer" {
+				r.attributes()
+			}
 			switch s.Name.Local {
 			case "offers":
 				offersType = s.Attr("type")
@@ -84,42 +89,63 @@ func (r *reader) shopElement(local string) {
 	s, feed, shop := &r.scan, &r.out.Feed, r.out.Shop
 	switch local {
 	case "name":
-		feed.Title = strings.Clone(r.text())
+		r.shopText(&feed.Title, local)
 	case "url":
-		feed.Link = strings.Clone(r.address(r.text()))
+		first(&feed.Link, strings.Clone(r.address(r.text())))
 	case "company":
-		shop.Company = strings.Clone(r.text())
+		r.shopText(&shop.Company, local)
 	case "phone":
-		shop.Phone = strings.Clone(r.text())
+		if phone := r.keptText(); shop.Phone == "" {
+			shop.Phone = phone
+		} else if phone != "" {
+			shop.Phone = line(shop.Phone + ", " + phone)
+		}
 	case "email":
-		shop.Email = strings.Clone(r.text())
+		r.shopText(&shop.Email, local)
 	case "platform":
-		shop.Platform = strings.Clone(r.text())
+		r.shopText(&shop.Platform, local)
 	case "category":
 		r.category()
 	case "currency":
-		if len(shop.Currencies) < maxList {
-			shop.Currencies = append(shop.Currencies, courant.Currency{ID: currency(r.attr("id")), Rate: r.attr("rate"), Plus: r.attr("plus")})
+		c := courant.Currency{ID: currency(r.attr("id")), Rate: r.attr("rate"), Plus: r.attr("plus")}
+		if r.fits(len(shop.Currencies), maxList) {
+			shop.Currencies = append(shop.Currencies, c)
 		}
 		s.Skip(isOffer)
 	case "delivery-options":
-		shop.DeliveryOptions = r.shipping()
+		shop.DeliveryOptions = r.shipping(shop.DeliveryOptions)
 	case "pickup-options":
-		shop.PickupOptions = r.shipping()
+		shop.PickupOptions = r.shipping(shop.PickupOptions)
 	case "set", "gift", "promo":
 		r.extra(local)
-	case "version", "agency", "local_delivery_cost", "deliveryincluded", "adult", "cpa", "fee", "store", "pickup",
-		"delivery", "enable_auto_discounts":
-		s.Skip(isOffer)
+	case "cpa", "fee", "bid", "enable_auto_discounts":
+		r.ignore()
 	default:
-		r.unknown()
-		s.Skip(isOffer)
+		r.shopDetail(local)
 	}
 }
 
-// unknown warns of an element that is not known in this place.
-func (r *reader) unknown() {
-	r.here("unknown-element", "the element is not known in this place and was left out; check its name")
+// shopText reads a text about the shop; a second value becomes a detail.
+func (r *reader) shopText(to *string, local string) {
+	text := r.keptText()
+	switch {
+	case *to == "":
+		*to = text
+	case text != *to:
+		r.addDetail(&r.out.Shop.Details, local, text)
+	}
+}
+
+// shopDetail keeps the text of an element about the shop that has no field of its own.
+func (r *reader) shopDetail(local string) {
+	details := &r.out.Shop.Details
+	switch local {
+	case "version", "agency", "local_delivery_cost", "deliveryincluded", "adult", "store", "pickup", "delivery":
+		name := strings.Clone(r.scan.Raw)
+		r.addDetail(details, name, r.keptText())
+	default:
+		r.unknown(details)
+	}
 }
 
 // category reads a category into the tree.
@@ -127,44 +153,40 @@ func (r *reader) category() {
 	s := &r.scan
 	c := courant.Category{ID: strings.TrimSpace(s.Attr("id")), Parent: strings.TrimSpace(s.Attr("parentId"))}
 	offset, raw := s.Offset, s.Raw
-	c.Name = markup.Line(s.Inner(func(n xmlscan.Name) bool { return n.Local == "category" || isOffer(n) }))
+	c.Name = markup.Line(decoded(s.Inner(func(n xmlscan.Name) bool { return n.Local == "category" || isOffer(n) })))
 	var b bounds
 	b.ids(&c.ID, &c.Parent)
 	if b.cut(maxName, &c.Name); !r.seen {
 		r.tooLong(b)
 	}
-	switch {
-	case c.ID == "":
+	if c.ID == "" {
 		r.warn("category-without-id", offset, raw, "the category has no id and was left out; add an id")
-	case !r.tree.add(c) && !r.seen:
-		r.warn("duplicate-category", offset, raw, "the category has the id of an earlier category and was left out; give each category its own id")
+		return
+	}
+	switch r.tree.add(c) {
+	case isKnown:
+		if !r.seen {
+			r.warn("duplicate-category", offset, raw, "the category has the id of an earlier category and was left out; give each category its own id")
+		}
+	case isFull:
+		r.warn("too-many", offset, raw, "there are more categories than the limit of "+strconv.Itoa(maxCategories)+" and the others were left out; send fewer")
 	}
 }
 
-// shipping reads delivery-options and pickup-options.
-func (r *reader) shipping() (ways []courant.Shipping) {
+// shipping adds the ways of delivery-options or pickup-options to a list.
+func (r *reader) shipping(ways []courant.Shipping) []courant.Shipping {
 	s := &r.scan
-	s.Children(isOffer, func() {
-		if s.Kind() != xmlscan.Start {
-			return
+	r.children(func(local string) bool {
+		if local != "option" {
+			return false
 		}
-		if s.Name.Local == "option" && len(ways) < maxList {
-			ways = append(ways, courant.Shipping{Cost: strings.TrimSpace(s.Attr("cost")), Days: strings.TrimSpace(s.Attr("days")),
-				OrderBefore: strings.TrimSpace(s.Attr("order-before"))})
+		way := courant.Shipping{Cost: strings.TrimSpace(s.Attr("cost")), Days: strings.TrimSpace(s.Attr("days")),
+			OrderBefore: strings.TrimSpace(s.Attr("order-before"))}
+		if r.fits(len(ways), maxList) {
+			ways = append(ways, way)
 		}
-		s.Skip(isOffer)
+		r.children(func(string) bool { return false })
+		return true
 	})
 	return ways
-}
-
-// currency returns the ISO 4217 code; the old codes RUR and BYR become RUB and BYN.
-func currency(id string) string {
-	id = strings.ToUpper(strings.TrimSpace(id))
-	switch id {
-	case "RUR":
-		return "RUB"
-	case "BYR":
-		return "BYN"
-	}
-	return strings.Clone(id)
 }

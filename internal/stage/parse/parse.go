@@ -153,7 +153,7 @@ func (p *Parse) pending(ctx context.Context, source int64) error {
 // read parses a download of any format.
 func (p *Parse) read(ctx context.Context, d download) error {
 	var c *catalogue
-	opt := read.Options{URL: d.url, ContentType: d.kind, Kind: d.source.Kind, Offer: func(o *courant.Offer) (err error) {
+	opt := read.Options{URL: d.url, ContentType: d.kind, Kind: d.source.Kind, Now: p.Store.Now(), Offer: func(o *courant.Offer) (err error) {
 		if c == nil {
 			if c, err = p.newCatalogue(ctx, d); err != nil {
 				return err
