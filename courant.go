@@ -136,14 +136,14 @@ type Item struct {
 	Goals       []Goal  `json:"goals,omitempty"`
 }
 
-// FeedLink is a feed that an HTML page links to or that an OPML file lists; the latter
-// may be in folders, of which the outermost comes first.
+// FeedLink is a feed that an HTML page links to or that an OPML file lists; Folder is
+// the path of the latter's folders, such as News / Science.
 type FeedLink struct {
-	URL    string   `json:"url"`
-	Title  string   `json:"title"`
-	Type   string   `json:"type"`
-	Site   string   `json:"site,omitempty"`
-	Folder []string `json:"folder,omitempty"`
+	URL    string `json:"url"`
+	Title  string `json:"title"`
+	Type   string `json:"type"`
+	Site   string `json:"site,omitempty"`
+	Folder string `json:"folder,omitempty"`
 }
 
 // Warning is something that a reader of files had to repair or leave out. Code is

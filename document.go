@@ -29,13 +29,15 @@ func DocumentOf(url string, source int64, o *Offer) Document {
 	return d
 }
 
-// Whole is the offer with all its fields; nil if the document is not an offer.
-func (d *Document) Whole() *Offer {
+// Whole is the offer with all its fields and the prices of the time now; nil if the
+// document is not an offer.
+func (d *Document) Whole(now time.Time) *Offer {
 	if d.Offer == nil {
 		return nil
 	}
 	o, i := *d.Offer, &d.Item
 	o.ID, o.URL, o.Name, o.Description, o.Pictures, o.Hash = i.ID, i.Link, i.Title, i.Content, i.Images, i.Hash
+	o.Price, o.OldPrice = o.PriceAt(now)
 	return &o
 }
 
@@ -46,6 +48,7 @@ type Found struct {
 	Address   string
 	Rank      Rank
 	Withdrawn bool // then only Key is set
+	Reprice   Time // when the price of the offer changes next; see Offer.PriceChanges
 	Hash      []byte
 	Title     string
 	Document  []byte // encoded as in the store
@@ -111,7 +114,7 @@ func ShortID(id string) string {
 // Step is one thing that happened to a document.
 type Step struct {
 	At   time.Time `json:"at"`
-	Step string    `json:"step"` // fetched, parsed, waiting, picture, released, printed, withdrawn
+	Step string    `json:"step"` // fetched, parsed, waiting, picture, released, printed, repriced, withdrawn
 	Note string    `json:"note,omitempty"`
 }
 

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/kit/charset"
 	"github.com/courant-platform/courant/internal/kit/unpack"
 	"github.com/courant-platform/courant/internal/read/catalog"
 	"github.com/courant-platform/courant/internal/read/feed"
@@ -138,7 +138,7 @@ func outlines(body []byte) (Result, error) {
 	r := courant.Reading{Format: "opml", Encoding: list.Encoding, WellFormed: list.WellFormed, Feed: courant.Feed{Title: list.Title},
 		Links: []courant.FeedLink{}, Warnings: list.Warnings}
 	for _, o := range list.Entries {
-		r.Links = append(r.Links, courant.FeedLink{URL: o.URL, Title: o.Title, Site: o.Site, Folder: o.Folder})
+		r.Links = append(r.Links, courant.FeedLink{URL: o.URL, Title: o.Title, Site: o.Site, Folder: strings.Join(o.Folder, " / ")})
 	}
 	if err != nil {
 		r.WellFormed = false

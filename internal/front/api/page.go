@@ -76,7 +76,7 @@ func (a *API) page(w http.ResponseWriter, r *http.Request) (int, any, error) {
 		if withdrawn, err = p.read(q, key[:]); err != nil || withdrawn {
 			return err
 		}
-		return p.readBody(q)
+		return p.readBody(q, a.Store.Now())
 	})
 	if withdrawn {
 		web.FailWith(w, http.StatusGone, errGone.Error())
@@ -121,7 +121,7 @@ func texts(q store.Reader, query string, args ...any) ([]string, error) {
 }
 
 // readBody fills in text and pictures.
-func (p *Page) readBody(q store.Reader) error {
+func (p *Page) readBody(q store.Reader, now time.Time) error {
 	packed, err := table.Body(q, p.ID)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (p *Page) readBody(q store.Reader) error {
 	if err := pack.Decode(packed, &doc); err != nil {
 		return err
 	}
-	p.Offer = doc.Whole()
+	p.Offer = doc.Whole(now)
 	p.HTML = doc.Item.Content
 	if p.HTML == "" {
 		p.HTML = doc.Item.Summary

@@ -22,7 +22,7 @@ import (
 // catalogues are. If one of its pictures is missing, it has pages render the page with
 // its pictures.
 func (s *Serve) renderNow(ctx context.Context, id int64, url string) ([]byte, error) {
-	var p light.Page
+	p := light.Page{Now: s.Store.Now()}
 	var missing bool
 	err := s.Store.Read(ctx, func(r store.Reader) (err error) {
 		var content []byte

@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/link"
@@ -32,6 +33,7 @@ type Page struct {
 	SourceName  string // the title of the source, or its short name
 	Foreign     bool   // the source does not speak for the address
 	Pictures    Pictures
+	Now         time.Time // prices are those of this time
 }
 
 // Pictures are our copies of pictures by link.Digest of their canonical addresses.

@@ -40,7 +40,7 @@ func (p *product) First() shown { return p.Pictures[0] }
 
 // product returns the data of the offer for the template.
 func (p Page) product() *product {
-	o := p.Document.Whole()
+	o := p.Document.Whole(p.Now)
 	v := &product{Currency: o.Currency, From: o.PriceFrom, Available: o.Available, Vendor: o.Vendor,
 		Category: o.Category, Notes: o.SalesNotes, Params: o.Params, Details: details(o), Codes: codes(o),
 		Delivery: ways(o.DeliveryOptions, o.Delivery, o.Currency, "Delivery"), Pickup: ways(o.PickupOptions, o.Pickup, o.Currency, "Pickup")}

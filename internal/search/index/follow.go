@@ -169,7 +169,7 @@ func (x *Index) doc(c *table.Change) (d shard.Doc, err error) {
 		d.Group = strconv.FormatInt(cmp.Or(c.DuplicateOf, c.Page), 10)
 		return d, nil
 	}
-	x.Offer(&d, doc.Whole())
+	x.Offer(&d, doc.Whole(x.Store.Now()))
 	return d, nil
 }
 

@@ -89,7 +89,7 @@ func (p *Pages) readBatch(ctx context.Context, b flow.Batch) ([]document, error)
 	out := make([]document, len(found))
 	for i, f := range found {
 		out[i] = document{url: f.Key, source: b.Source, rank: f.Rank, asOf: b.AsOf, fetched: store.Time(fetched),
-			content: f.Document, trace: string(step) + "\n", doc: courant.Document{URL: f.Address, Source: b.Source,
+			reprice: f.Reprice.Time, content: f.Document, trace: string(step) + "\n", doc: courant.Document{URL: f.Address, Source: b.Source,
 				Item: courant.Item{Title: f.Title, Hash: hex.EncodeToString(f.Hash), Withdrawn: f.Withdrawn}}}
 	}
 	return out, nil

@@ -71,6 +71,11 @@ func (p *Pages) place(tx *store.Tx, n *numbers, d document, page rendered, was l
 	if err := d.put(tx, was, page, stored); err != nil {
 		return false, err
 	}
+	if !d.reprice.IsZero() {
+		if err := putReprice(tx, d.url, d.reprice); err != nil {
+			return false, err
+		}
+	}
 	return true, relate(tx, was.id, was.minhash, d.sketch)
 }
 

@@ -62,7 +62,7 @@ func (p *Pages) Run(ctx context.Context) error {
 	defer tick.Stop()
 	var tidied time.Time
 	for {
-		err := errors.Join(p.sweep(ctx), p.sweepBatches(ctx), p.number(ctx))
+		err := errors.Join(p.sweep(ctx), p.sweepBatches(ctx), p.prices(ctx), p.number(ctx))
 		if err == nil && p.Store.Now().Sub(tidied) >= forgetEvery {
 			tidied, err = p.Store.Now(), p.forget(ctx)
 		}

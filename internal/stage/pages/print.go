@@ -22,7 +22,7 @@ func (p *Pages) render(d document) (rendered, error) {
 	z.out.Reset()
 	z.gzip.Reset(&z.out)
 	picture, err := light.Render(z.gzip, light.Page{Document: d.doc, SourceTitle: d.sourceTitle, SourceName: d.sourceName,
-		Foreign: d.rank == courant.Foreign, Pictures: d.media})
+		Foreign: d.rank == courant.Foreign, Pictures: d.media, Now: p.Store.Now()})
 	if err == nil {
 		err = z.gzip.Close()
 	}

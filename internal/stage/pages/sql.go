@@ -57,6 +57,12 @@ const (
 	dropPage        = `DELETE FROM pages WHERE id = $1`
 	dropEvents      = `DELETE FROM events WHERE page = $1`
 
+	duePrices  = `SELECT url FROM price_changes WHERE due <= $1 ORDER BY due LIMIT $2`
+	putPrice   = `INSERT INTO price_changes (url, due) VALUES ($1, $2) ON CONFLICT (url) DO UPDATE SET due = excluded.due`
+	dropPrice  = `DELETE FROM price_changes WHERE url = $1`
+	sizeOfHTML = `SELECT LENGTH(html) FROM bodies WHERE page = $1`
+	touchPage  = `UPDATE pages SET revision = revision + 1, change = $2 WHERE id = $1`
+
 	dropBody = `DELETE FROM bodies WHERE page = $1`
 	putEvent = `INSERT INTO events (page, as_of, at, trace) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (page, at) DO UPDATE SET as_of = excluded.as_of, trace = excluded.trace`
@@ -74,6 +80,7 @@ type document struct {
 	fetched     time.Time
 	content     []byte // doc as stored
 	doc         courant.Document
+	reprice     time.Time // when the price changes next, zero for never
 	trace       string
 	sketch      sketch // of the text
 	media       light.Pictures
@@ -91,6 +98,9 @@ func (p *Pages) read(ctx context.Context, v flow.Version) (document, error) {
 		d.fetched = store.Time(fetched)
 		if err := pack.Decode(d.content, &d.doc); err != nil {
 			return err
+		}
+		if d.doc.Offer != nil {
+			d.reprice = d.doc.Offer.PriceChanges(p.Store.Now())
 		}
 		return d.readMedia(r)
 	})

@@ -295,6 +295,7 @@ func (c *catalogue) pack(entries []entry) ([]byte, error) {
 		f := courant.Found{Key: e.url[:], Address: e.addr, Rank: c.rankOf(e.addr), Withdrawn: e.item.Withdrawn, Hash: e.hash, Title: e.item.Title}
 		if !f.Withdrawn {
 			var err error
+			f.Reprice.Time = e.offer.PriceChanges(c.p.Store.Now())
 			f.Document, err = pack.Encode(courant.Document{URL: e.addr, Source: c.d.source.ID, Item: e.item, Offer: e.offer})
 			if err != nil {
 				return nil, err

@@ -57,7 +57,7 @@ func TestFewChangedOffersAreDocuments(t *testing.T) {
 		if len(docs) != 2 || docs[0].doc.Offer == nil || docs[0].doc.Item.Title != "Name 1" || docs[0].address != "http://a.example/p/1" || docs[0].rank != courant.OwnFeed {
 			t.Fatalf("found %+v", docs)
 		}
-		if o := docs[0].doc.Whole(); o.Price != "10" || o.ID != "1" || o.Name != "Name 1" || o.URL != "http://a.example/p/1" || o.Hash != docs[0].doc.Item.Hash {
+		if o := docs[0].doc.Whole(time.Time{}); o.Price != "10" || o.ID != "1" || o.Name != "Name 1" || o.URL != "http://a.example/p/1" || o.Hash != docs[0].doc.Item.Hash {
 			t.Errorf("got %+v", o)
 		}
 		if p := w.poll(1); p.items != 2 || p.etag != "tag 1001" || p.changed == 0 {
@@ -68,7 +68,7 @@ func TestFewChangedOffersAreDocuments(t *testing.T) {
 			t.Errorf("unchanged: found %+v", docs)
 		}
 		w.read(1, yml(offer("1", 11), offer("2", 20)))
-		if docs := w.taken(); len(docs) != 1 || docs[0].doc.Whole().Price != "11" {
+		if docs := w.taken(); len(docs) != 1 || docs[0].doc.Whole(time.Time{}).Price != "11" {
 			t.Errorf("changed: found %+v", docs)
 		}
 	})
@@ -85,7 +85,7 @@ func TestManyChangedOffersGoInBatches(t *testing.T) {
 			t.Fatalf("%d found", len(all))
 		}
 		var doc courant.Document
-		if err := pack.Decode(all[42].Document, &doc); err != nil || doc.Whole().ID != "00042" || all[42].Address != "http://a.example/p/00042" || all[42].Rank != courant.OwnFeed || all[42].Title != "Name 00042" {
+		if err := pack.Decode(all[42].Document, &doc); err != nil || doc.Whole(time.Time{}).ID != "00042" || all[42].Address != "http://a.example/p/00042" || all[42].Rank != courant.OwnFeed || all[42].Title != "Name 00042" {
 			t.Errorf("got %+v of %+v, %v", doc, all[42], err)
 		}
 		if p := w.poll(1); p.items != 1700 || p.parsed != asOf || p.etag == "" {
@@ -228,7 +228,7 @@ func TestAnOfferThatMovesLeavesNoPageBehind(t *testing.T) {
 func TestOfTwoOffersWithOneIdTheFirstCounts(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.read(1, yml(offer("1", 10), strings.Replace(offer("1", 20), "/p/1", "/p/1b", 1)))
-		if docs, p := w.taken(), w.poll(1); len(docs) != 1 || docs[0].doc.Whole().Price != "10" || !strings.Contains(p.report, "duplicate-id") {
+		if docs, p := w.taken(), w.poll(1); len(docs) != 1 || docs[0].doc.Whole(time.Time{}).Price != "10" || !strings.Contains(p.report, "duplicate-id") {
 			t.Errorf("found %+v, %s", docs, p.report)
 		}
 	})
