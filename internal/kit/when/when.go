@@ -4,7 +4,10 @@
 // is not a date rather than guess.
 package when
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // The range of plausible years.
 const (
@@ -15,10 +18,16 @@ const (
 // maxLength is the limit of a date in bytes.
 const maxLength = 128
 
+// placeholders ends the time that programs write where they have no date: the zero of
+// Unix time, in any zone. Other placeholders (year 0, year 1 of Go and .NET, -0001 of
+// PHP) are before minYear.
+const placeholders = 24 * 60 * 60
+
 // Parse parses a date. A date without a zone is in UTC, and zoned is false. A date
-// without a time is midnight; a month or a year is its first day.
+// without a time is midnight; a month or a year is its first day. The first day of 1970
+// and everything before it is not a date: programs write it where they have none.
 func Parse(s string) (t time.Time, zoned, ok bool) {
-	if len(s) > maxLength {
+	if len(s) > maxLength || isNegative(s) {
 		return time.Time{}, false, false
 	}
 	p := parser{s: s, month: -1}
@@ -35,6 +44,12 @@ func Parse(s string) (t time.Time, zoned, ok bool) {
 		}
 	}
 	return p.result()
+}
+
+// isNegative reports whether a date begins with a negative year.
+func isNegative(s string) bool {
+	s = strings.TrimLeft(s, " \t\r\n")
+	return len(s) > 1 && s[0] == '-' && isDigit(s[1])
 }
 
 // parser holds the parts read so far; zero is unset, except -1 for the month.
@@ -73,7 +88,7 @@ func (p *parser) result() (time.Time, bool, bool) {
 		place = p.place
 	}
 	t := time.Date(p.year, time.Month(month), day, p.hour, p.minute, p.sec-p.east, p.nano, place).UTC()
-	return t, p.zoned, true
+	return t, p.zoned, t.Unix() >= placeholders
 }
 
 // daysIn returns the number of days of a month.
@@ -200,20 +215,22 @@ func (p *parser) dashed(first, n int, sep byte) {
 		p.i++
 		third, n3 = p.digits()
 	}
+	short := n3 <= 2 // the year has two digits
 	switch {
 	case n == 4 && n2 == 3 && n3 == 0:
 		p.ordinal(first, second)
 	case n == 4 || n == 2 && n2 == 2 && n3 == 2 && sep == '-':
+		short = n == 2
 		p.year, p.month, p.day = first, second, third
 		p.bad = n3 > 0 && third == 0
-	case n3 == 0:
+	case n3 == 0 || n == 3:
 		p.bad = true
 	case sep == '/' && first <= 12:
 		p.year, p.month, p.day = third, first, second
 	default:
 		p.year, p.month, p.day = third, second, first
 	}
-	if p.year < 100 {
+	if short && p.year < 100 {
 		p.year = century(p.year)
 	}
 }
