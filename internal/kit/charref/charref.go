@@ -118,7 +118,24 @@ func digit(c byte) rune {
 	return 99
 }
 
-// windows1252 holds what browsers show for &#128; to &#159;.
+// Printable returns the character that a C1 control (U+0080 to U+009F) stands for in
+// text of windows-1252 that was taken for ISO 8859-1, as browsers do for &#128; to
+// &#159;. Other characters, and the five controls that windows-1252 does not define, are
+// returned as they are.
+func Printable(r rune) rune {
+	if r < 0x80 || r > 0x9f {
+		return r
+	}
+	i := r - 0x80
+	for _, c := range windows1252 {
+		if i--; i < 0 {
+			return c
+		}
+	}
+	return r
+}
+
+// windows1252 holds what the bytes 0x80 to 0x9F are in windows-1252.
 const windows1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
 
 // legal maps a number to the character that browsers show, or Drop.
@@ -131,11 +148,7 @@ func legal(v rune) rune {
 	case v < ' ' || v == 0x7f || v&0xfffe == 0xfffe || v >= 0xfdd0 && v <= 0xfdef:
 		return Drop
 	case v >= 0x80 && v < 0xa0:
-		for _, r := range windows1252 {
-			if v--; v < 0x80 {
-				return r
-			}
-		}
+		return Printable(v)
 	case v > utf8.MaxRune || v >= 0xd800 && v < 0xe000:
 		return utf8.RuneError
 	}

@@ -17,14 +17,16 @@ import (
 
 // Decode returns body as UTF-8 and the WHATWG name of its real encoding in lower case.
 // healed reports that the encoding differs from the declared one (UTF-8 by default),
-// that bytes were replaced, or that characters were dropped. The encoding is taken from
+// that bytes were replaced, that characters were dropped, or that C1 controls were
+// replaced by the characters that they stand for in windows-1252. The encoding is taken from
 // the byte order mark, the charset of contentType, the declaration in the text, or the
 // bytes themselves, in this order.
 func Decode(body []byte, contentType string) (text []byte, name string, healed bool) {
 	if name, skip := mark(body); name != "" {
 		text, bad := convert(body[skip:], name)
 		text, dropped := legal(text)
-		return text, name, bad || dropped || contradicts(text, contentType, name)
+		text, mended := printable(text)
+		return text, name, bad || dropped || mended || contradicts(text, contentType, name)
 	}
 	declared := label(contentType)
 	if declared == "" {
@@ -36,7 +38,8 @@ func Decode(body []byte, contentType string) (text []byte, name string, healed b
 		text, bad = convert(body, name)
 	}
 	text, dropped := legal(text)
-	return text, name, bad || dropped || name != declared && (declared != "" || name != "utf-8")
+	text, mended := printable(text)
+	return text, name, bad || dropped || mended || name != declared && (declared != "" || name != "utf-8")
 }
 
 // contradicts reports whether a document in UTF-16 or UTF-32 declares another encoding.
@@ -152,6 +155,32 @@ func alias(label string) string {
 		return "utf-32be"
 	}
 	return ""
+}
+
+// Unknown returns the name of the encoding that a document declares if no such encoding
+// is known, else "". contentType overrides the declaration in the document.
+func Unknown(body []byte, contentType string) string {
+	_, params, err := mime.ParseMediaType(contentType)
+	if name := params["charset"]; err == nil && name != "" {
+		return unless(canonical(name) != "", name)
+	}
+	head := bytes.TrimLeft(body[:min(len(body), declarationWindow)], "\xef\xbb\xbf \t\r\n")
+	if !bytes.HasPrefix(head, []byte("<?xml")) {
+		return ""
+	}
+	end := bytes.IndexByte(head, '>')
+	if end < 0 {
+		return ""
+	}
+	name := attribute(head[:end], "encoding")
+	return unless(canonical(name) != "", strings.ToValidUTF8(name, ""))
+}
+
+func unless(known bool, name string) string {
+	if known {
+		return ""
+	}
+	return name
 }
 
 // declarationWindow is how many bytes of a document are searched for a declaration.

@@ -64,6 +64,10 @@ func TestTheBytesDecideWhatADocumentIs(t *testing.T) {
 		{"UTF-16 that HTTP calls another", "\xff\xfe" + utf16, "text/xml; charset=utf-8", "<a>" + russian, "utf-16le", true},
 		{"UTF-16 that says so", "\xff\xfe" + utf16le(`<?xml version="1.0" encoding="UTF-16"?><a/>`), "", `<?xml version="1.0" encoding="UTF-16"?><a/>`, "utf-16le", false},
 		{"UTF-32 that declares UTF-8", utf32be, "text/xml; charset=utf-8", "<a>" + russian, "utf-32be", true},
+		{"C1 controls in UTF-8", "a \u0096 b\u0085 \u0093c\u0094 \u0081\u00a0", "", "a – b… “c” \u0081\u00a0", "utf-8", true},
+		{"C1 controls in UTF-16", "\xff\xfe" + utf16le("a\u0092s"), "", "a’s", "utf-16le", true},
+		{"C1 controls declared as latin", "caf\xe9 \x96 it\x92s", "text/xml; charset=iso-8859-1", "café – it’s", "windows-1252", false},
+		{"a C1 control at the end", "a\u0080", "", "a€", "utf-8", true},
 		{"nothing", "", "", "", "utf-8", false},
 	} {
 		text, name, healed := charset.Decode([]byte(c.body), c.contentType)
@@ -153,5 +157,20 @@ func BenchmarkDecodeOfCleanUTF8(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		charset.Decode(body, "text/xml; charset=utf-8")
+	}
+}
+
+func TestAnUnknownEncodingIsNamed(t *testing.T) {
+	for _, c := range []struct{ body, contentType, want string }{
+		{`<?xml version="1.0" encoding="x-mac-klingon"?><a/>`, "", "x-mac-klingon"},
+		{`<?xml version="1.0" encoding="UTF-8"?><a/>`, "", ""},
+		{"\xef\xbb\xbf" + `<?xml version='1.0' encoding='nonsense'?><a/>`, "", "nonsense"},
+		{`<?xml version="1.0" encoding="utf-8"?><a/>`, "text/xml; charset=nonsense", "nonsense"},
+		{`<?xml version="1.0" encoding="nonsense"?><a/>`, "text/xml; charset=utf-8", ""},
+		{`<?xml version="1.0"?><a encoding="nonsense"/>`, "", ""}, {`<?xml encoding="`, "", ""}, {"", "", ""}, {`{"a": 1}`, "application/json", ""},
+	} {
+		if got := charset.Unknown([]byte(c.body), c.contentType); got != c.want {
+			t.Errorf("%q, %q: %q, want %q", c.body, c.contentType, got, c.want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"html"
 	"strings"
 
+	"github.com/courant-platform/courant/internal/kit/charref"
 	"github.com/courant-platform/courant/internal/kit/markup"
 )
 
@@ -72,7 +73,7 @@ func decodeBase64(s, kind string) string {
 	if err != nil {
 		b, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
 	}
-	text := strings.ToValidUTF8(string(b), "\uFFFD")
+	text := strings.Map(charref.Printable, strings.ToValidUTF8(string(b), "\uFFFD"))
 	switch {
 	case err != nil:
 		return ""

@@ -62,9 +62,14 @@ func read(body []byte, opt Options, raw bool) (*courant.Reading, error) {
 	}
 	if healed {
 		r.out.WellFormed = false
-		r.warn("encoding", 0, "", "the bytes do not match the declared encoding, or there are characters that no document may contain, such as NUL; the text was read as "+name+": declare the real encoding and remove such characters")
+		r.warn("encoding", 0, "", "the bytes do not match the declared encoding, or there are characters that no document may contain, such as NUL or C1 controls; the text was read as "+name+": declare the real encoding and remove such characters")
+	}
+	if label := charset.Unknown(body, opt.ContentType); label != "" {
+		r.out.WellFormed = false
+		r.warn("encoding", 0, "", "the document declares the encoding "+strconv.Quote(label[:min(len(label), maxTag)])+", which is unknown; the text was read as "+name+": declare the real encoding")
 	}
 	err := r.read(body)
+	r.out.WellFormed = r.out.WellFormed && err == nil
 	r.finish()
 	return r.out, err
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/courant-platform/courant/internal/kit/charref"
 )
 
 // jsonScan parses JSON without copying it and as strictly as RFC 8259. What it refuses
@@ -227,7 +229,7 @@ func jsonRune(s string) (r rune, n int) {
 	}
 	r = rune(u)
 	if !utf16.IsSurrogate(r) {
-		return r, 6
+		return charref.Printable(r), 6
 	}
 	if len(s) >= 12 && s[6] == '\\' && s[7] == 'u' {
 		if low, err := strconv.ParseUint(s[8:12], 16, 16); err == nil {
