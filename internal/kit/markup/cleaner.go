@@ -8,6 +8,9 @@
 package markup
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/courant-platform/courant/internal/kit/link"
 )
 
@@ -38,12 +41,19 @@ type Video struct {
 }
 
 // Found lists what the markup refers to, in order of appearance and before the
-// callbacks change it. Frames are addresses of embedded pages.
+// callbacks change it. Frames are addresses of embedded pages. Dropped has the names of
+// the elements that were left out with their contents, each once and at most maxDropped.
+// Inline counts the pictures that were left out because their data is in the markup.
 type Found struct {
-	Images []Image
-	Videos []Video
-	Frames []string
+	Images  []Image
+	Videos  []Video
+	Frames  []string
+	Dropped []string
+	Inline  int
 }
+
+// maxDropped is the limit of Found.Dropped.
+const maxDropped = 16
 
 // Cleaner holds the rules for one kind of document. The zero Cleaner keeps only absolute
 // addresses. A Cleaner reuses its buffers: it must not be used concurrently.
@@ -59,6 +69,7 @@ type Cleaner struct {
 	dst     []byte
 	open    []opened
 	picture picture
+	lazy    lazy
 	found   Found
 	buffer  []byte
 }
@@ -85,6 +96,7 @@ func (c *Cleaner) Append(dst []byte, html string) ([]byte, Found) {
 		c.base, c.baseURL = link.ParseBase(c.Base), c.Base
 	}
 	c.dst, c.open, c.found, c.picture = dst, c.open[:0], Found{}, picture{}
+	c.lazy = lazy{}
 	c.scan.src, c.scan.pos, c.scan.lastEnd, c.scan.noEnd = legalText(html), 0, nil, false
 	for kind := c.scan.next(); kind != endOfInput; kind = c.scan.next() {
 		switch kind {
@@ -108,8 +120,11 @@ func (c *Cleaner) start(el element) {
 	case el.turbo && (len(c.scan.atts) > 0 || c.scan.name == "menu" || c.scan.name == "header") && c.turbo(c.scan.name):
 	case el.special:
 		c.special(c.scan.name)
-	case el.drop && !el.raw:
-		c.scan.skip()
+	case el.drop:
+		c.drop(c.scan.name)
+		if !el.raw {
+			c.scan.skip()
+		}
 	case el.out == "":
 	case el.table && !c.makeRoom(el.out):
 	default:
@@ -117,6 +132,13 @@ func (c *Cleaner) start(el element) {
 			c.closeBefore(el)
 		}
 		c.emit(el)
+	}
+}
+
+// drop records an element that is left out with its contents.
+func (c *Cleaner) drop(name string) {
+	if len(c.found.Dropped) < maxDropped && !slices.Contains(c.found.Dropped, name) {
+		c.found.Dropped = append(c.found.Dropped, strings.Clone(name))
 	}
 }
 
@@ -149,6 +171,8 @@ func (c *Cleaner) end(el element) {
 		c.dst = append(c.dst, "<br>"...)
 	case c.scan.name == "picture":
 		c.endPicture()
+	case c.scan.name == "noscript":
+		c.lazy.script = false
 	case el.out == "" || el.void:
 	case c.scan.name == "menu" && c.endAs("menu"):
 	default:

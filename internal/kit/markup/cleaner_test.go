@@ -48,6 +48,7 @@ func TestCleanKeepsWhatIsAllowedAndBalancesIt(t *testing.T) {
 		{`<time datetime="2024-01-02" title='a "q"'>x`, `<time datetime="2024-01-02" title="a &#34;q&#34;">x</time>`},
 		{"<strike>a</strike><tt>b</tt><acronym>c</acronym><menu><li>d</menu>", "<s>a</s><code>b</code><abbr>c</abbr><ul><li>d</li></ul>"},
 		{"cut off <a href=\"x", "cut off "},
+		{"<noscript>a <b>b</b></noscript>c", "a <b>b</b>c"}, {"<noscript>a", "a"},
 		{"<details open><summary>a</summary>b</details>", `<details open=""><summary>a</summary>b</details>`},
 	} {
 		if got := clean(c.in); got != c.want {
@@ -70,6 +71,24 @@ func TestTheBestVersionOfAPictureIsKept(t *testing.T) {
 		{`<picture><source srcset="m.webp 800w, l.webp 1600w" type="image/webp"><img src="s.jpg"></picture>`, `<img src="https://site.example/a/l.webp">`},
 		{`<picture><source srcset="m.webp"></picture>`, `<img src="https://site.example/a/m.webp">`},
 		{`<img src="t.gif" width="1" height="1"><img src=t.gif width=0><img src=t.gif style="width: 1px"><img src=t.gif style="display:none">`, ``},
+		{`<noscript><img src="/only.jpg" onload=x></noscript>`, `<img src="https://site.example/only.jpg">`},
+		{`<img class=lazy data-src="/a.jpg"> <noscript><img src="/a.jpg"></noscript><img src="/b.jpg">`, `<img src="https://site.example/a.jpg"> <img src="https://site.example/b.jpg">`},
+		{`<img src=p.gif data-srcset="/s.jpg 300w, /l.jpg 900w"><noscript><img src="/s.jpg"></noscript><noscript><img src="/c.jpg"></noscript>`,
+			`<img src="https://site.example/l.jpg"><img src="https://site.example/c.jpg">`},
+		{`<picture><img data-src="/a.jpg"></picture><noscript><img src="/a-small.jpg"></noscript>`, `<img src="https://site.example/a.jpg">`},
+		{`<img data-src="/a.jpg">text<noscript><img src="/b.jpg"></noscript>`, `<img src="https://site.example/a.jpg">text<img src="https://site.example/b.jpg">`},
+		{`<img data-src="/a.jpg"><noscript><img src="/b.jpg">`, `<img src="https://site.example/a.jpg"><img src="https://site.example/b.jpg">`},
+		{`<img src="/a.jpg"><img src="/a.jpg">`, `<img src="https://site.example/a.jpg"><img src="https://site.example/a.jpg">`},
+		{`<img src="data:image/gif;base64,R0"><noscript><img src="/real.jpg"></noscript>`, `<img src="https://site.example/real.jpg">`},
+		{`<amp-img src="/a.jpg" width=4 height=3 layout=responsive><amp-img placeholder src="/blur.jpg"></amp-img><noscript><img src="/a.jpg"></noscript></amp-img>`,
+			`<img src="https://site.example/a.jpg" width="4" height="3">`},
+		{`<amp-anim src=a.gif alt=x></amp-anim><amp-img srcset="s.jpg 1x, l.jpg 2x"></amp-img>`, `<img src="https://site.example/a/a.gif" alt="x"><img src="https://site.example/a/l.jpg">`},
+		{`<amp-video src=v.mp4 poster=p.jpg><div fallback>no</div></amp-video>`, `<video src="https://site.example/a/v.mp4" poster="https://site.example/a/p.jpg" controls="" preload="none"></video>`},
+		{`<amp-youtube data-videoid="abc"></amp-youtube>x`, `<div data-widget="frame"><a href="https://www.youtube.com/watch?v=abc">https://www.youtube.com/watch?v=abc</a></div>x`},
+		{`<iframe src="//t.example/ns" height="0" width="0" style="display:none"></iframe>`, ``},
+		{`<img data-original=1.jpg><img src=s.gif data-lazy-src=2.jpg><img src=s.gif data-cfsrc=3.jpg><img src=s.gif data-actualsrc=4.jpg><img src=5.jpg data-lazy=true><img lazy-src=6.jpg><img data-src=7>`,
+			`<img src="https://site.example/a/1.jpg"><img src="https://site.example/a/2.jpg"><img src="https://site.example/a/3.jpg"><img src="https://site.example/a/4.jpg"><img src="https://site.example/a/5.jpg"><img src="https://site.example/a/6.jpg"><img src="https://site.example/a/7">`},
+		{`<picture><source data-lazy-srcset="/l.webp 900w"><img src="data:image/gif;base64,R0"></picture>`, `<img src="https://site.example/l.webp">`},
 		{`<img><img src=""><img src="javascript:x"><img src="data:image/png;base64,x">`, ``},
 		{`<img src="x" onerror="alert(1)" id=y style=z>`, `<img src="https://site.example/a/x">`},
 		{`<video controls width=640 poster=p.jpg><source src="v.webm"><source src="v.mp4" type="video/mp4">old browser</video>x`,
@@ -135,6 +154,10 @@ func TestTitlesBecomePlainText(t *testing.T) {
 		{"<b>Bold</b> move<script>alert(1)</script>", "Bold move"}, {"a<br>b", "a b"}, {"&lt;b&gt; stays", "<b> stays"},
 		{"a <img src=x", "a <img src=x"}, {"x<svg onload=y><b>z</b></svg>", "x"}, {"e\u0301", "é"}, {"AT&T", "AT&T"}, {"a<!-- b -->c", "ac"},
 		{"a\u00a0b\x00", "a b"},
+		{"How to use <video> tags", "How to use <video> tags"}, {"The <b> and <i> tags", "The <b> and <i> tags"}, {"Never write <script> in a title", "Never write <script> in a title"},
+		{"What <title> is for", "What <title> is for"}, {"Styling <P>", "Styling <P>"}, {"<p>A paragraph", "A paragraph"}, {"a <br> b", "a <br> b"}, {"a<br>b<BR/>c", "a b c"},
+		{"Map<A> and <noscript>", "Map<A> and <noscript>"}, {"</b>a</i>", "a"}, {"<b>a</b> <b>", "a <b>"}, {"a <select> b", "a <select> b"}, {"<em class=x>a", "a"},
+		{"<style>x</style>a <textarea> b", "a <textarea> b"},
 	} {
 		if got := markup.Plain(c.in); got != c.want {
 			t.Errorf("Plain(%q) = %q, want %q", c.in, got, c.want)
@@ -201,6 +224,48 @@ func TestSrcsetIsReadAsTheStandardSays(t *testing.T) {
 	for _, c := range cases {
 		if got := markup.SrcsetURLs(c.Srcset); len(got)+len(c.URLs) > 0 && !reflect.DeepEqual(got, c.URLs) {
 			t.Errorf("srcset %q gives %q, want %q", c.Srcset, got, c.URLs)
+		}
+	}
+}
+
+func TestFormulasBecomeText(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"<math><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup></math>", "E=mc^2"},
+		{"a <math><mfrac><mrow><mi>a</mi>\n<mo>+</mo><mi>b</mi></mrow><mn>2</mn></mfrac></math> b", "a (a+b)/2 b"},
+		{"<math><msqrt><mi>x</mi></msqrt><mroot><mi>y</mi><mn>3</mn></mroot></math>", "√(x)√(y; 3)"},
+		{"<math><msubsup><mo>∫</mo><mn>0</mn><mn>1</mn></msubsup><mi>x</mi><msub><mi>d</mi><mi>i</mi></msub></math>", "∫_0^1xd_i"},
+		{"<math><mfenced><mi>a</mi><mi>b</mi></mfenced><mo>&lt;</mo><mn>3</mn></math>", "(a, b)&lt;3"},
+		{"<math><mtable><mtr><mtd><mn>1</mn></mtd><mtd><mn>2</mn></mtd></mtr><mtr><mtd><mn>3</mn></mtd></mtr></mtable></math>", "1, 2; 3"},
+		{"<math><semantics><mi>x</mi><annotation encoding='application/x-tex'>\\x</annotation><annotation-xml><ci>x</ci></annotation-xml></semantics></math>", "x"},
+		{"<math><semantics><annotation encoding='application/x-tex'>a&lt;b</annotation></semantics></math>", "a&lt;b"},
+		{"<math alttext='x+1'><mglyph src=y></mglyph></math>z", "x+1z"},
+		{"<math><mtext>if <b>not</b></mtext></math>", "ifnot"},
+		{"<math><mi>x<p>y</p>", "x<p>y</p>"}, {"<math/>a", "a"}, {"<math>", ""}, {"</math>a", "a"},
+		{"<m:math><m:mi>x</m:mi></m:math>", "x"},
+		{"<math><mtext><table><mglyph><style><!--</style><img title=\"--&gt;&lt;img src=1 onerror=alert(1)&gt;\">", "<table></table>"},
+	} {
+		if got := clean(c.in); got != c.want || clean(got) != got {
+			t.Errorf("Clean(%q) = %q, want %q; again %q", c.in, got, c.want, clean(got))
+		}
+	}
+}
+
+func TestWhatIsLeftOutIsNamed(t *testing.T) {
+	big := strings.Repeat("QUJD", 200)
+	for _, c := range []struct {
+		in, dropped string
+		inline      int
+	}{
+		{"<script>a</script><b>b</b><style>c</style><script>d</script>", "script style", 0},
+		{"<svg><text>x</text></svg><object><embed></object><select><option>a</select>", "svg object select", 0},
+		{"<math><script>x</script><img src=/a></math>", "script img", 0},
+		{`<img src="data:image/png;base64,` + big + `"><img src=" DATA:image/png;base64,` + big + `"><img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">`, "", 2},
+		{`<img src="data:image/png;base64,` + big + `" data-src="/a.jpg"><p>b</p>`, "", 0},
+	} {
+		cl := markup.Cleaner{Base: base}
+		_, found := cl.Append(nil, c.in)
+		if got := strings.Join(found.Dropped, " "); got != c.dropped || found.Inline != c.inline {
+			t.Errorf("%.80q: dropped %q, %d inline; want %q, %d", c.in, got, found.Inline, c.dropped, c.inline)
 		}
 	}
 }

@@ -9,7 +9,7 @@ type element struct {
 	block   bool   // it is a block
 	drop    bool   // it is dropped with its contents
 	raw     bool   // its contents are not markup
-	foreign bool   // svg, math
+	foreign bool   // svg
 	table   bool   // it is only allowed inside a table
 	special bool   // Cleaner.special handles it
 	turbo   bool   // it may have another meaning in Turbo pages
@@ -39,7 +39,7 @@ func lookup(name string) element {
 		return element{out: name, known: true, void: true, block: true}
 	case "img", "image":
 		return element{known: true, special: true, void: true}
-	case "picture", "video", "audio":
+	case "picture", "video", "audio", "noscript", "math":
 		return element{known: true, special: true}
 	case "source":
 		return element{known: true, special: true, void: true}
@@ -69,6 +69,10 @@ func renamed(name string) element {
 		return element{out: "code", known: true}
 	case "acronym":
 		return element{out: "abbr", known: true}
+	case "amp-img", "amp-anim":
+		return element{known: true, special: true, void: true}
+	case "amp-video", "amp-audio", "amp-iframe", "amp-youtube":
+		return element{known: true, special: true}
 	}
 	return removed(name)
 }
@@ -76,9 +80,9 @@ func renamed(name string) element {
 // removed holds the elements that are dropped, with or without their contents.
 func removed(name string) element {
 	switch name {
-	case "script", "style", "textarea", "title", "xmp", "noscript", "noembed", "noframes", "plaintext":
+	case "script", "style", "textarea", "title", "xmp", "noembed", "noframes", "plaintext":
 		return element{known: true, raw: true, drop: true}
-	case "svg", "math":
+	case "svg":
 		return element{known: true, drop: true, foreign: true}
 	case "object", "applet", "template", "select", "datalist", "canvas", "map", "frameset", "portal":
 		return element{known: true, drop: true}

@@ -19,35 +19,58 @@ type picture struct {
 // special handles pictures, video, audio and frames.
 func (c *Cleaner) special(name string) {
 	switch name {
-	case "img", "image":
+	case "img", "image", "amp-img", "amp-anim":
 		c.image()
 	case "picture":
 		c.picture = picture{open: true}
 	case "source":
 		c.pictureSource()
-	case "video", "audio":
+	case "video", "audio", "amp-video", "amp-audio":
 		c.video(name)
-	case "iframe":
+	case "iframe", "amp-iframe", "amp-youtube":
 		c.frame()
+	case "noscript":
+		c.noScript()
+	case "math":
+		c.math()
 	}
 }
 
-// image writes the current image unless it is a tracking pixel or has no address.
+// image writes the current image unless it is a tracking pixel, has no address or is
+// shown already.
 func (c *Cleaner) image() {
 	s := &c.scan
 	im := Image{Width: size(s.attr("width")), Height: size(s.attr("height"))}
 	if tiny(s.attr("width")) || tiny(s.attr("height")) || hidden(s.attr("style")) {
 		return
 	}
-	im.URL = c.bestSource()
+	var late bool
+	im.URL, late = c.bestSource()
 	if im.URL == "" {
+		c.countInline()
 		return
 	}
 	c.picture.done = true
+	if _, blurred := s.lookupAttr("placeholder"); blurred || c.repeats(im.URL) {
+		return
+	}
+	c.lazy.end, c.lazy.late = s.pos, late
 	alt, given := s.lookupAttr("alt")
 	im.Alt, im.mute = limited(alt), given && strings.TrimSpace(alt) == ""
 	im.Title = limited(s.attr("title"))
 	c.putFigure(im)
+}
+
+// minInline is how long a picture in a data: address must be, in bytes, to be more than
+// a placeholder.
+const minInline = 512
+
+// countInline counts a picture whose data is in its address.
+func (c *Cleaner) countInline() {
+	src := strings.TrimSpace(c.scan.attr("src"))
+	if len(src) >= minInline && strings.EqualFold(src[:len("data:")], "data:") {
+		c.found.Inline++
+	}
 }
 
 // putFigure writes a picture, as a figure if it is a direct child of a strip.
@@ -106,44 +129,19 @@ func (c *Cleaner) optionalSize(name string, n int) {
 	}
 }
 
-// bestSource returns the address of the best version of the current image: the widest of
-// its srcset, else that of the attributes for lazy loading, else its src. A source of the
-// enclosing picture wins if only it states its width.
-func (c *Cleaner) bestSource() string {
-	s := &c.scan
-	for _, name := range [...]string{"srcset", "data-srcset", "data-lazy-srcset"} {
-		if set, ok := s.lookupAttr(name); ok {
-			if url, _ := best(set); url != "" {
-				if url = c.address(url); url != "" {
-					return url
-				}
-			}
-		}
-	}
-	if c.picture.open && c.picture.wide {
-		return c.picture.url
-	}
-	for _, name := range [...]string{"data-src", "data-lazy-src", "data-original", "data-lazy", "data-orig-file", "src"} {
-		if url, ok := s.lookupAttr(name); ok {
-			if url = c.address(url); url != "" {
-				return url
-			}
-		}
-	}
-	return c.picture.url
-}
-
 // pictureSource keeps a source of an open picture if it is the best so far.
 func (c *Cleaner) pictureSource() {
 	if !c.picture.open {
 		return
 	}
 	s := &c.scan
-	set, ok := s.lookupAttr("srcset")
-	if !ok {
-		set = s.attr("data-srcset")
+	var url string
+	var score float64
+	for _, name := range lazySets {
+		if url, score = best(s.attr(name)); url != "" {
+			break
+		}
 	}
-	url, score := best(set)
 	url = c.address(url)
 	if url == "" {
 		return
@@ -169,7 +167,7 @@ func (c *Cleaner) endPicture() {
 // autoplay or fallback.
 func (c *Cleaner) video(name string) {
 	s := &c.scan
-	v := Video{Audio: name == "audio", Width: size(s.attr("width")), Height: size(s.attr("height"))}
+	v := Video{Audio: strings.HasSuffix(name, "audio"), Width: size(s.attr("width")), Height: size(s.attr("height"))}
 	v.URL = c.firstAddress("src", "data-src")
 	v.Poster = c.firstAddress("poster", "data-poster")
 	preferred := v.URL != ""
@@ -189,7 +187,7 @@ func (c *Cleaner) video(name string) {
 	}
 	c.found.Videos = append(c.found.Videos, v)
 	if c.Video == nil || c.Video(&v) {
-		c.putVideo(name, v)
+		c.putVideo(strings.TrimPrefix(name, "amp-"), v)
 	}
 }
 
@@ -216,10 +214,14 @@ func (c *Cleaner) putVideo(name string, v Video) {
 	c.dst = append(append(c.dst, name...), '>')
 }
 
-// frame writes an embedded page as a link to it.
+// frame writes an embedded page as a link to it. Hidden frames are those of trackers.
 func (c *Cleaner) frame() {
+	s := &c.scan
 	url := c.firstAddress("src", "data-src", "data-lazy-src")
-	if url == "" {
+	if id := s.attr("data-videoid"); s.name == "amp-youtube" && id != "" {
+		url = c.address("https://www.youtube.com/watch?v=" + id)
+	}
+	if url == "" || tiny(s.attr("width")) || tiny(s.attr("height")) || hidden(s.attr("style")) {
 		return
 	}
 	c.found.Frames = append(c.found.Frames, url)

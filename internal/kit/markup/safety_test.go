@@ -36,6 +36,10 @@ func vectors() []string {
 		`<svg><foreignObject><iframe src=x></foreignObject></svg>`, `<math href=javascript:x>CLICK</math>`, `<isindex type=image src=1 onerror=x>`,
 		`<a href="jav&#x09;ascript:x">x</a>`, "<a href=\"\x01javascript:x\">x</a>", `<a/onclick=x href=/>x`, `<p/onclick=alert(1)>x`,
 		`<img alt="<script>" title="'><script>x</script>" src=/x>`, `<plaintext><script>`, "<scr\x00ipt>x</scr\x00ipt>",
+		`<math><annotation-xml encoding="text/html"><style><img src=x onerror=alert(1)></style></annotation-xml></math>`, `<math><mi xlink:href="javascript:x" href=javascript:x>a</mi><maction actiontype="statusline#http://x" xlink:href=javascript:x>b</maction></math>`,
+		`<math><mtext><mglyph><malignmark><textarea><math><style><img title="</textarea>&lt;img src onerror=alert(1)>">`, `<math><mi>&lt;script>alert(1)&lt;/script></mi><mo><img src=x onerror=alert(1)></mo></math>`,
+		`<noscript><style></noscript><img src=x onerror=alert(1)></style>`, `<noscript><img src=x onerror=alert(1)><noscript></noscript></noscript>`, `<amp-img src="javascript:x" onerror=y on="tap:x"></amp-img>`,
+		`<amp-iframe src="javascript:x" srcdoc="<script>"></amp-iframe><amp-youtube data-videoid='"><script>'></amp-youtube>`, `<math alttext="<script>alert(1)</script>"></math>`,
 		`<form><math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>`, `<a href=https://x.example/"onclick=x>y</a>`,
 	}
 }

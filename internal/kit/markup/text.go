@@ -142,7 +142,8 @@ func (t *writer) flushGap() {
 
 // Plain returns a title as plain text: tags of HTML are dropped, references decoded,
 // white space collapsed, characters composed (NFC). A '<' that does not begin a tag of
-// HTML stays.
+// HTML stays, and so does the name of an element that the title is about: a start tag
+// without attributes whose end tag is missing, as in "How to use <video>".
 func Plain(s string) string {
 	if strings.IndexByte(s, '<') >= 0 {
 		s = stripTags(s)
@@ -183,6 +184,8 @@ func stripTags(s string) string {
 			out = append(out, sc.text...)
 		case kind == endOfInput && isTagStart(s[at:]), kind != endOfInput && !sc.el.known:
 			out = append(out, s[at:sc.pos]...) // not a tag of HTML, or one without an end
+		case kind == startToken && sc.mentioned(at, out):
+			out = append(out, s[at:sc.pos]...)
 		case kind == startToken && sc.el.drop && !sc.el.raw:
 			sc.skip()
 		case sc.el.block || sc.name == "br":
@@ -190,6 +193,32 @@ func stripTags(s string) string {
 		}
 	}
 	return string(out)
+}
+
+// mentioned reports whether the start tag at an offset is only the name of an element
+// within a sentence. Then the scanner continues after the tag. before is the text before
+// it.
+func (s *scanner) mentioned(at int, before []byte) bool {
+	if len(s.atts) > 0 || s.shut() {
+		return false
+	}
+	pos := s.pos
+	s.pos = at + strings.IndexByte(s.src[at:], '>') + 1 // raw text has been skipped
+	said := !s.closes(s.name) && (!impliesEnd(s.name) || len(before) > 0 && isBlank(before[len(before)-1]))
+	if said {
+		return true
+	}
+	s.pos = pos
+	return false
+}
+
+// impliesEnd reports whether the end tag of an element is often missing in titles.
+func impliesEnd(name string) bool {
+	switch name {
+	case "br", "wbr", "hr", "p", "img", "li", "dt", "dd", "tr", "td", "th":
+		return true
+	}
+	return false
 }
 
 // legalText removes invalid UTF-8, controls and noncharacters, and converts line ends
