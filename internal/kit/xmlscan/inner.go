@@ -36,6 +36,7 @@ func (s *Scanner) inner(stop func(Name) bool, xhtml bool) string {
 				s.Interrupt(depth)
 				return s.pieces(piece, pieces)
 			}
+			s.MarkRead()
 			s.takePiece(piece, pieces)
 			s.appendStart()
 			pieces = 2

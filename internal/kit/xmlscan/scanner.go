@@ -28,7 +28,11 @@ const maxAttrs = 256
 type Name struct{ Space, Local string }
 
 // Attr is an attribute with its raw, undecoded value.
-type Attr struct{ Name, Value string }
+type Attr struct {
+	Name, Value string
+
+	read bool // somebody asked for it
+}
 
 // Fault is something that was repaired. Offset is its byte offset in the source.
 type Fault struct {
@@ -51,6 +55,10 @@ type Scanner struct {
 	Rebase func(base, ref string) string
 	// Report is called for every fault; it may be nil.
 	Report func(Fault)
+	// Ignored is called for every attribute that nobody has asked for when the scanner
+	// moves on from its Start, except declarations of namespaces and attributes inside
+	// the contents that Inner and Skip read. It may be nil.
+	Ignored func(attr string)
 	// Refill returns the piece of the document that follows Source, "" at the end.
 	// Offsets count from the beginning of the piece, which must be the beginning of a
 	// token. It may be nil.
@@ -136,64 +144,13 @@ func (s *Scanner) CloseTo(depth int) {
 	s.over = 0
 }
 
-// Skip skips the rest of the element that has just begun. A child for which stop
-// returns true ends the element; stop may be nil.
-func (s *Scanner) Skip(stop func(Name) bool) {
-	for depth := s.Depth(); ; {
-		switch s.Next() {
-		case EOF:
-			return
-		case End:
-			if s.Depth() <= depth {
-				return
-			}
-		case Start:
-			if stop != nil && stop(s.Name) {
-				s.Interrupt(depth)
-				return
-			}
-		}
-	}
-}
-
-// Children calls f for every Start and Text inside the element that has just begun.
-// If f reads each child to its end, as Inner and Skip do, it is called for direct
-// children only. A child for which stop returns true ends the element.
-func (s *Scanner) Children(stop func(Name) bool, f func()) {
-	for depth := s.Depth(); ; {
-		switch s.Next() {
-		case EOF:
-			return
-		case End:
-			if s.Depth() <= depth {
-				return
-			}
-		case Start:
-			if stop != nil && stop(s.Name) {
-				s.Interrupt(depth)
-				return
-			}
-			f()
-		case Text:
-			f()
-		}
-	}
-}
-
-// Interrupt ends the element at depth, whose end tag is missing, before the current
-// Start. Next will return that Start again.
-func (s *Scanner) Interrupt(depth int) {
-	if depth < len(s.open) {
-		s.fault("missing-end-tag", s.Offset, s.open[depth].raw, "the end tag is missing and the element ends where the next one begins; add the end tag")
-	}
-	s.Unread()
-	s.CloseTo(depth)
-}
-
 // next opens the element of the last Start and reads the next token.
 func (s *Scanner) next() Kind {
 	if s.push {
 		s.push = false
+		if s.Ignored != nil && len(s.Attrs) > 0 {
+			s.reportIgnored()
+		}
 		if s.open == nil {
 			s.open = make([]openTag, 0, 8)
 		}

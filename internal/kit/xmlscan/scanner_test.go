@@ -263,3 +263,27 @@ func BenchmarkScan(b *testing.B) {
 		}
 	}
 }
+
+func TestAttributesThatNobodyAskedForAreReported(t *testing.T) {
+	var got []string
+	s := xmlscan.Scanner{Source: `<a xmlns:x="y" b="1" c="2"><d e="3"/><f g="4"><h i="5"/></f><j k="6"><l m="7">t</l></j><n o="8"/></a>`}
+	s.Ignored = func(attr string) { got = append(got, s.Raw+"/"+attr) }
+	for kind := s.Next(); kind != xmlscan.EOF; kind = s.Next() {
+		if kind != xmlscan.Start {
+			continue
+		}
+		switch s.Raw {
+		case "a":
+			s.Attr("B")
+		case "f":
+			s.Inner(nil)
+		case "j":
+			s.Skip(nil)
+		case "n":
+			s.MarkRead()
+		}
+	}
+	if all := strings.Join(got, " "); all != "a/c d/e f/g j/k" {
+		t.Errorf("reported %s", all)
+	}
+}

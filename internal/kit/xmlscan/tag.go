@@ -320,6 +320,7 @@ func (s *Scanner) Attr(name string) string {
 func (s *Scanner) LookupAttr(name string) (string, bool) {
 	for i := range s.Attrs {
 		if len(s.Attrs[i].Name) == len(name) && strings.EqualFold(s.Attrs[i].Name, name) {
+			s.Attrs[i].read = true
 			return charref.String(s.expand(s.Attrs[i].Value, true), true), true
 		}
 	}
