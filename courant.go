@@ -34,9 +34,11 @@ type Person struct {
 
 // Enclosure is a file attached to an item. Length is in bytes, 0 if unknown.
 type Enclosure struct {
-	URL    string `json:"url"`
-	Type   string `json:"type"`
-	Length int64  `json:"length"`
+	URL      string `json:"url"`
+	Type     string `json:"type"`
+	Length   int64  `json:"length"`
+	Title    string `json:"title,omitempty"`
+	Duration int64  `json:"duration_seconds,omitempty"` // of audio or video
 }
 
 // Feed is what a feed says about itself. URLs are absolute.
@@ -54,6 +56,7 @@ type Feed struct {
 	Next        string   `json:"next"` // the page of the feed with older items
 	TTL         int64    `json:"ttl_seconds"`
 	Image       string   `json:"image"`
+	Generator   string   `json:"generator,omitempty"` // the software that made the feed
 	// When the feed asks not to be polled: hours of the day in UTC, 0 to 23, and days
 	// of the week, 0 for Sunday.
 	SkipHours []int `json:"skip_hours,omitempty"`
@@ -128,6 +131,7 @@ type Item struct {
 	Related    []RelatedLink `json:"related"`
 	Hash       string        `json:"hash"` // of the content, hexadecimal; see read/feed
 
+	Comments    string  `json:"comments,omitempty"` // address of the page with the comments
 	Breadcrumbs []Crumb `json:"breadcrumbs,omitempty"`
 	Cut         bool    `json:"-"`                      // the document ends within this item
 	Endless     bool    `json:"endless,omitempty"`      // related pages load one after another (infinite scroll)

@@ -26,12 +26,15 @@ func (r *reader) readAtom() error {
 				r.out.Format = atomFormat(s)
 			}
 			r.atomElement()
+		case xmlscan.Text:
+			r.stray(s.Raw)
 		}
 	}
 }
 
 // atomFormat returns the version of the root element.
 func atomFormat(s *xmlscan.Scanner) string {
+	s.LookupAttr("version")
 	for _, a := range s.Attrs {
 		if strings.HasPrefix(a.Value, "http://purl.org/atom/ns") || a.Name == "version" && strings.HasPrefix(a.Value, "0.") {
 			return "atom03"
@@ -84,10 +87,14 @@ func (r *reader) entry() {
 		return
 	}
 	d := draft{scope: r.inherit(r.scope), based: r.based}
+	r.begin(&d)
+	entry := s.Raw
 	s.Children(isEntry, func() {
 		if s.Kind() == xmlscan.Start {
 			r.entryElement(&d)
+			return
 		}
+		r.stray(entry)
 	})
 	r.lastEntry(&d)
 }
@@ -115,7 +122,7 @@ func (r *reader) entryElement(d *draft) {
 	case isAtom(s.Name):
 		r.atomChild(d, s.Name.Local)
 	case s.Name.Local == "draft":
-		d.unpublished = strings.TrimSpace(s.Inner(nil)) == "yes"
+		d.unpublished = strings.EqualFold(strings.TrimSpace(s.Inner(nil)), "yes")
 	case s.Name.Space == "app" && s.Name.Local == "control":
 		// holds draft
 	default:
@@ -126,12 +133,12 @@ func (r *reader) entryElement(d *draft) {
 
 // atomChild reads one child of an entry, or an Atom element inside RSS.
 func (r *reader) atomChild(d *draft, local string) {
-	s, it := &r.scan, &d.item
+	it := &d.item
 	switch local {
 	case "title":
 		r.atomTitle(d)
 	case "id":
-		d.id = firstOf(d.id, r.atomID(d))
+		r.spare(&d.id, r.atomID(d))
 	case "link":
 		r.atomLink(d)
 	case "published":
@@ -142,23 +149,22 @@ func (r *reader) atomChild(d *draft, local string) {
 		r.atomDate(&it.Published, &d.publishedRank, 1)
 	case "updated", "modified":
 		r.atomDate(&it.Updated, &d.updatedRank, 1)
-	case "author", "contributor":
-		if p := r.atomPerson(d.scope); local == "author" && p != (courant.Person{}) {
-			it.Authors = addPerson(it.Authors, p)
+	case "author":
+		if p := r.atomPerson(d.scope); p != (courant.Person{}) {
+			it.Authors = r.addPerson(it.Authors, p)
 		}
 	case "summary", "subtitle", "tagline":
-		html, base := r.atomMarkup(r.ownBase(d))
-		d.summary.offer(html, base, 3)
+		r.offer(&d.summary, r.atomPiece(d))
 	case "content":
 		r.atomContent(d)
 	case "category":
 		r.atomCategory(&it.Categories)
 	case "rights", "copyright":
-		it.Rights = firstOf(it.Rights, r.atomNote(d.scope.base))
+		r.first(&it.Rights, r.atomNote(d.scope.base))
 	case "source":
 		r.atomSource(d)
 	default:
-		s.Skip(atomStop)
+		r.skip(atomStop)
 	}
 }
 
@@ -175,74 +181,129 @@ func (r *reader) atomID(d *draft) string {
 // atomTitle reads the first title. The language of the title becomes that of the
 // entry, even if it is declared empty.
 func (r *reader) atomTitle(d *draft) {
-	if d.item.Title != "" {
-		r.scan.Skip(atomStop)
-		return
+	if d.item.Title == "" {
+		_, said := r.scan.LookupAttr("xml:lang")
+		d.noLang = said && d.scope.lang == ""
+		d.item.Language = firstOf(d.item.Language, r.ownLang)
 	}
-	_, said := r.scan.LookupAttr("xml:lang")
-	d.noLang = said && d.scope.lang == ""
-	d.item.Language = firstOf(d.item.Language, d.scope.lang)
-	d.item.Title = r.atomText()
+	r.first(&d.item.Title, r.atomText())
 }
 
 // atomDate keeps the last date of the highest rank.
 func (r *reader) atomDate(t *courant.Time, had *int, rank int) {
 	var read courant.Time
 	r.setDate(&read, r.scan.Inner(atomStop))
-	if !read.IsZero() && rank >= *had {
+	if read.IsZero() {
+		return
+	}
+	if !t.IsZero() && !t.Equal(read.Time) {
+		r.unused()
+	}
+	if rank >= *had {
 		*t, *had = read, rank
 	}
+}
+
+// relation returns the relation of a link in lower case, without its usual prefix.
+func (r *reader) relation() string {
+	rel := strings.ToLower(strings.TrimSpace(r.scan.Attr("rel")))
+	return strings.TrimPrefix(rel, "http://www.iana.org/assignments/relation/")
 }
 
 // atomLink reads a link of an entry.
 func (r *reader) atomLink(d *draft) {
 	s := &r.scan
-	rel := strings.ToLower(strings.TrimSpace(s.Attr("rel")))
-	rel = strings.TrimPrefix(rel, "http://www.iana.org/assignments/relation/")
-	kind, length, title := strings.ToLower(s.Attr("type")), s.Attr("length"), line(s.Attr("title"))
-	var href string
-	if rel == "" || rel == "alternate" {
-		href = r.pageLink(d.scope.base, s.Attr("href"))
-	} else {
-		href = d.address(s.Attr("href"))
+	rel := r.relation()
+	switch rel {
+	case "", "alternate":
+		r.atomPage(d)
+		return
+	case "enclosure":
+		f := file{url: s.Attr("href"), kind: s.Attr("type"), length: s.Attr("length"), title: s.Attr("title"), duration: s.Attr("duration")}
+		s.Skip(atomStop)
+		r.attach(d, f)
+		return
+	case "related":
+		l := courant.RelatedLink{URL: d.address(s.Attr("href")), Title: line(s.Attr("title"))}
+		s.Skip(atomStop)
+		r.relate(d, l)
+		return
+	case "replies":
+		if kind := s.Attr("type"); kind == "" || strings.Contains(strings.ToLower(kind), "html") {
+			url := d.address(s.Attr("href"))
+			s.Skip(atomStop)
+			r.first(&d.item.Comments, url)
+			return
+		}
 	}
+	r.skipLink(rel)
+}
+
+// skipLink names a link by its relation and skips it.
+func (r *reader) skipLink(rel string) {
+	r.ignore(r.scan.Raw+`[@rel="`+bounded(rel)+`"]`, "", noUse)
+	r.scan.MarkRead()
+	r.scan.Skip(atomStop)
+}
+
+// atomPage reads the link to the page of an entry. An HTML page is preferred.
+func (r *reader) atomPage(d *draft) {
+	s := &r.scan
+	kind := strings.ToLower(s.Attr("type"))
+	href := r.pageLink(d.scope.base, s.Attr("href"))
 	s.Skip(atomStop)
 	if href == "" {
 		return
 	}
-	switch rel {
-	case "", "alternate":
-		isPage := kind == "" || strings.Contains(kind, "html")
-		if d.item.Link == "" || isPage && !d.linkIsPage {
-			d.item.Link, d.linkIsPage = href, isPage
-		}
-	case "enclosure":
-		d.enclosure(href, kind, length)
-	case "related":
-		d.relate(courant.RelatedLink{URL: href, Title: title})
+	isPage := kind == "" || strings.Contains(kind, "html")
+	if d.item.Link != "" && d.item.Link != href {
+		r.ignore(s.Raw+`[@rel="alternate"]`, "", notNeeded)
+	}
+	if d.item.Link == "" || isPage && !d.linkIsPage {
+		d.item.Link, d.linkIsPage = href, isPage
 	}
 }
 
 // atomContent reads content, inline or referred to with src.
 func (r *reader) atomContent(d *draft) {
-	src := d.address(r.scan.Attr("src"))
-	kind := strings.ToLower(r.scan.Attr("type"))
-	html, base := r.atomMarkup(r.ownBase(d))
-	switch {
-	case src != "" && (strings.HasPrefix(kind, "image/") || strings.HasPrefix(kind, "video/") || strings.HasPrefix(kind, "audio/")):
-		d.enclosure(src, kind, "")
-	case src != "":
-		d.guidLink = firstOf(d.guidLink, src)
-	default:
-		d.content.offer(html, base, 3)
+	src, kind := r.scan.Attr("src"), strings.ToLower(r.scan.Attr("type"))
+	if strings.TrimSpace(src) == "" {
+		r.offer(&d.content, r.atomPiece(d))
+		return
 	}
+	f := file{url: d.address(src), kind: kind}
+	html, _ := r.atomMarkup("")
+	if strings.TrimSpace(html) != "" {
+		r.ignore(r.scan.Raw+"/text()", "", notNeeded)
+	}
+	switch media, _, _ := strings.Cut(kind, "/"); media {
+	case "image", "video", "audio":
+		r.attach(d, f)
+	default:
+		if d.remote.url != "" && d.remote.url != f.url {
+			r.attach(d, f)
+			return
+		}
+		d.remote = f
+	}
+}
+
+// atomPiece reads a text construct as markup.
+func (r *reader) atomPiece(d *draft) piece {
+	p := piece{lang: r.ownLang, rank: 3}
+	p.html, p.base = r.atomMarkup(r.ownBase(d))
+	p.name = r.scan.Raw
+	return p
 }
 
 // atomCategory reads the term, as other feed readers do; some feeds have only a
 // label, or text as in RSS.
 func (r *reader) atomCategory(list *[]string) {
 	s := &r.scan
-	word := firstOf(s.Attr("term"), s.Attr("label"))
+	term, label := s.Attr("term"), s.Attr("label")
 	text := s.Inner(atomStop)
-	*list = addWord(*list, firstOf(word, text))
+	*list = r.addWord(*list, firstOf(term, label, text))
+	if term != "" && label != "" && plain(label) != plain(term) {
+		r.ignore(s.Raw, "label", notNeeded)
+	}
 }

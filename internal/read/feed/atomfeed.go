@@ -12,34 +12,58 @@ func (r *reader) feedElement() {
 	s, f := &r.scan, &r.out.Feed
 	switch s.Name.Local {
 	case "title":
-		f.Title = firstOf(f.Title, r.atomText())
+		r.first(&f.Title, r.atomText())
 	case "subtitle", "tagline":
-		f.Description = firstOf(f.Description, r.atomNote(r.inherit(r.scope).base))
+		r.first(&f.Description, r.atomNote(r.inherit(r.scope).base))
 	case "link":
 		r.feedLink()
 	case "updated", "modified":
 		r.setDate(&f.Updated, s.Inner(atomStop))
 	case "author":
 		if p := r.atomPerson(r.scope); p != (courant.Person{}) {
-			f.Authors = addPerson(f.Authors, p)
+			f.Authors = r.addPerson(f.Authors, p)
 		}
 	case "category":
 		r.atomCategory(&f.Categories)
 	case "rights", "copyright":
-		f.Rights = firstOf(f.Rights, r.atomNote(r.inherit(r.scope).base))
+		r.first(&f.Rights, r.atomNote(r.inherit(r.scope).base))
 	case "logo":
-		f.Image = firstOf(resolve(r.scope.base, s.Inner(atomStop)), f.Image)
+		r.feedPicture(resolve(r.scope.base, s.Inner(atomStop)), true)
 	case "icon":
-		f.Image = firstOf(f.Image, resolve(r.scope.base, s.Inner(atomStop)))
+		r.feedPicture(resolve(r.scope.base, s.Inner(atomStop)), false)
+	case "generator":
+		r.first(&f.Generator, line(s.Inner(atomStop)))
 	default:
-		s.Skip(isEntry)
+		r.skip(isEntry)
+	}
+}
+
+// feedPicture sets the picture of the feed. A better one, such as a logo, replaces
+// another; the element of the other is named if it is known.
+func (r *reader) feedPicture(url string, better bool) {
+	f := &r.out.Feed
+	switch {
+	case url == "":
+	case f.Image == "" || better && !r.logo:
+		if f.Image != "" && f.Image != url {
+			r.ignore(r.imageName, "", notNeeded)
+		}
+		f.Image, r.imageName, r.logo = url, r.scan.Raw, better
+	case url != f.Image:
+		r.unused()
 	}
 }
 
 // feedLink reads a link of a feed.
 func (r *reader) feedLink() {
 	s, f := &r.scan, &r.out.Feed
-	rel := strings.ToLower(strings.TrimSpace(s.Attr("rel")))
+	rel := r.relation()
+	switch rel {
+	case "", "alternate", "self", "next", "prev-archive", "hub":
+	default:
+		r.skipLink(rel)
+		return
+	}
 	kind := strings.ToLower(s.Attr("type"))
 	href := resolve(r.inherit(r.scope).base, s.Attr("href"))
 	s.Skip(atomStop)
@@ -48,23 +72,29 @@ func (r *reader) feedLink() {
 	}
 	switch rel {
 	case "", "alternate":
+		old := f.Link
 		if f.Link == "" && !isFeedType(kind) || kind == "text/html" && r.feedLinkKind != kind {
 			f.Link, r.feedLinkKind = strings.Clone(href), kind
 		}
+		if old != "" && old != href || f.Link == "" {
+			r.ignore(s.Raw+`[@rel="alternate"]`, "", notNeeded)
+		}
 	case "self":
-		f.Self = firstOf(f.Self, strings.Clone(href))
+		r.first(&f.Self, strings.Clone(href))
 	case "next", "prev-archive": // older entries, as in RFC 5005
-		f.Next = firstOf(f.Next, strings.Clone(href))
+		r.first(&f.Next, strings.Clone(href))
 	case "hub":
 		if len(f.Hubs) < maxList {
 			f.Hubs = append(f.Hubs, strings.Clone(href))
+		} else {
+			r.feedCuts.links++
 		}
 	}
 }
 
 // atomPerson reads a person construct inside a scope.
 func (r *reader) atomPerson(outer scope) courant.Person {
-	s := &r.scan
+	s, element := &r.scan, r.scan.Raw
 	base := r.inherit(outer).base
 	var p courant.Person
 	text := ""
@@ -73,15 +103,18 @@ func (r *reader) atomPerson(outer scope) courant.Person {
 		case s.Kind() == xmlscan.Text:
 			text += s.Text[:min(len(s.Text), maxLine-min(len(text), maxLine))]
 		case s.Name.Local == "name":
-			p.Name = firstOf(p.Name, line(s.Inner(atomStop)))
+			r.first(&p.Name, line(s.Inner(atomStop)))
 		case s.Name.Local == "email":
-			p.Email = firstOf(p.Email, strings.TrimPrefix(line(s.Inner(atomStop)), "mailto:"))
+			r.first(&p.Email, strings.TrimPrefix(line(s.Inner(atomStop)), "mailto:"))
 		case s.Name.Local == "uri" || s.Name.Local == "url" || s.Name.Local == "homepage":
-			p.URL = firstOf(p.URL, resolve(base, s.Inner(atomStop)))
+			r.first(&p.URL, resolve(base, s.Inner(atomStop)))
 		default:
-			s.Skip(atomStop)
+			r.skipIn(element, atomStop)
 		}
 	})
+	if text = strings.TrimSpace(text); text != "" && p != (courant.Person{}) {
+		r.ignore(element, "", strayText)
+	}
 	return orText(p, text)
 }
 
@@ -99,16 +132,17 @@ func orText(p courant.Person, text string) courant.Person {
 // atomSource reads the feed that an entry was copied from. Its authors and rights
 // apply if the entry has none.
 func (r *reader) atomSource(d *draft) {
-	s := &r.scan
+	s, element := &r.scan, r.scan.Raw
 	s.Children(isEntry, func() {
 		switch {
 		case s.Kind() != xmlscan.Start:
+			r.stray(element)
 		case s.Name.Local == "author":
-			d.author = addPerson(d.author, r.atomPerson(d.scope))
+			d.author, d.authorName = r.addPerson(d.author, r.atomPerson(d.scope)), element+"/author"
 		case s.Name.Local == "rights":
-			d.rights = firstOf(d.rights, r.atomNote(r.inherit(d.scope).base))
+			r.spare(&d.rights, r.atomNote(r.inherit(d.scope).base))
 		default:
-			s.Skip(isEntry)
+			r.skipIn(element, isEntry)
 		}
 	})
 }
@@ -117,6 +151,7 @@ func (r *reader) atomSource(d *draft) {
 func (r *reader) tombstone() {
 	s := &r.scan
 	d := draft{scope: r.inherit(r.scope)}
+	r.begin(&d)
 	d.item.ID, d.item.Withdrawn = strings.TrimSpace(s.Attr("ref")), true
 	r.setDate(&d.item.Updated, s.Attr("when"))
 	s.Children(isEntry, func() {
@@ -125,7 +160,7 @@ func (r *reader) tombstone() {
 		case s.Name.Local == "link":
 			r.atomLink(&d)
 		default:
-			s.Skip(isEntry)
+			r.skipIn("deleted-entry", isEntry)
 		}
 	})
 	if d.item.ID != "" && !r.full() {

@@ -31,6 +31,7 @@ func (r *reader) boundItem(it *courant.Item) {
 	b.names(it.Categories)
 	for i := range it.Enclosures {
 		b.drop(maxName, &it.Enclosures[i].Type)
+		b.cut(&it.Enclosures[i].Title)
 	}
 	for i := range it.Related {
 		b.cut(&it.Related[i].Title)
@@ -47,7 +48,7 @@ func (r *reader) boundItem(it *courant.Item) {
 // boundFeed does the same for a feed.
 func (r *reader) boundFeed(f *courant.Feed) {
 	b := bounds{}
-	b.cut(&f.Title, &f.Plugin)
+	b.cut(&f.Title, &f.Plugin, &f.Generator)
 	b.drop(maxTag, &f.Language)
 	b.people(f.Authors)
 	b.names(f.Categories)

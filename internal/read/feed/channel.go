@@ -23,28 +23,26 @@ func (r *reader) channelElement() {
 	}
 	switch s.Name.Local {
 	case "title":
-		f.Title = firstOf(f.Title, plain(s.Inner(channelChild)))
+		r.first(&f.Title, plain(s.Inner(channelChild)))
 	case "link":
 		r.channelLink()
 	case "description", "tagline", "subtitle", "abstract":
-		f.Description = firstOf(f.Description, r.channelNote())
+		r.first(&f.Description, r.channelNote())
 	case "language":
-		f.Language = line(s.Inner(channelChild))
+		r.first(&f.Language, line(s.Inner(channelChild)))
 		r.scope.lang = firstOf(r.scope.lang, f.Language)
 	case "copyright":
-		f.Rights = firstOf(f.Rights, r.channelNote())
+		r.first(&f.Rights, r.channelNote())
 	case "lastbuilddate", "pubdate":
-		last := s.Name.Local == "lastbuilddate"
-		var t courant.Time
-		if r.setDate(&t, s.Inner(channelChild)); f.Updated.IsZero() || last {
-			f.Updated = t
-		}
+		r.channelDate(s.Name.Local == "lastbuilddate")
+	case "generator":
+		r.first(&f.Generator, line(s.Inner(channelChild)))
 	case "managingeditor", "author", "webmaster":
 		if p, ok := person(s.Inner(channelChild)); ok {
-			f.Authors = addPerson(f.Authors, p)
+			f.Authors = r.addPerson(f.Authors, p)
 		}
 	case "category":
-		f.Categories = addWord(f.Categories, s.Inner(channelChild))
+		f.Categories = r.addWord(f.Categories, s.Inner(channelChild))
 	case "ttl":
 		r.ttl(s.Inner(channelChild))
 	case "skiphours":
@@ -54,17 +52,34 @@ func (r *reader) channelElement() {
 	case "image":
 		r.channelImage()
 	case "logo":
-		f.Image = firstOf(f.Image, resolve(r.scope.base, s.Attr("href")))
+		url := resolve(r.scope.base, s.Attr("href"))
 		s.Skip(channelChild)
+		r.feedPicture(url, false)
 	default:
-		s.Skip(isItem)
+		r.skip(isItem)
+	}
+}
+
+// channelDate reads the date of the last change, or that of the publication.
+func (r *reader) channelDate(last bool) {
+	f := &r.out.Feed
+	var t courant.Time
+	r.setDate(&t, r.scan.Inner(channelChild))
+	if t.IsZero() {
+		return
+	}
+	if !f.Updated.IsZero() && !f.Updated.Equal(t.Time) {
+		r.unused()
+	}
+	if f.Updated.IsZero() || last {
+		f.Updated = t
 	}
 }
 
 // channelNote reads a text of the channel as HTML that may be shown.
 func (r *reader) channelNote() string {
 	base := r.inherit(r.scope).base
-	return r.note(r.scan.Inner(channelChild), base)
+	return r.note(withBreaks(r.scan.Inner(channelChild)), base)
 }
 
 // channelLink reads a link from text, or from the attribute href as in Atom.
@@ -78,28 +93,35 @@ func (r *reader) channelLink() {
 		return
 	}
 	base := r.inherit(r.scope).base
-	f.Link = firstOf(f.Link, r.pageLink(base, s.Inner(channelChild)))
+	r.first(&f.Link, r.pageLink(base, s.Inner(channelChild)))
 }
 
 // ttl reads minutes and ignores implausible values.
 func (r *reader) ttl(text string) {
-	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n > 0 && n < 60*24*366 {
-		r.out.Feed.TTL = int64(n) * 60
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil || n <= 0 || n >= 60*24*366 {
+		r.ignore(r.scan.Raw, "", notPlausible)
+		return
 	}
+	r.out.Feed.TTL = int64(n) * 60
 }
 
 // skipped reads skipHours or skipDays of RSS 0.91, when clients should not fetch.
 func (r *reader) skipped(list *[]int, name string, number func(string) int) {
-	s := &r.scan
+	s, element := &r.scan, r.scan.Raw
 	s.Children(isItem, func() {
 		switch {
 		case s.Kind() != xmlscan.Start:
+			r.stray(element)
 		case s.Name.Local == name:
-			if n := number(strings.ToLower(line(s.Inner(isItem)))); n >= 0 && !slices.Contains(*list, n) {
+			n := number(strings.ToLower(line(s.Inner(isItem))))
+			if n < 0 {
+				r.ignore(s.Raw, "", notPlausible)
+			} else if !slices.Contains(*list, n) {
 				*list = append(*list, n)
 			}
 		default:
-			s.Skip(isItem)
+			r.skipIn(element, isItem)
 		}
 	})
 }
@@ -120,14 +142,16 @@ func weekday(text string) int {
 
 // channelImage reads only the address of the image.
 func (r *reader) channelImage() {
-	s := &r.scan
+	s, element := &r.scan, r.scan.Raw
+	s.LookupAttr("rdf:resource") // names the element that has the url
 	s.Children(isItem, func() {
 		switch {
 		case s.Kind() != xmlscan.Start:
+			r.stray(element)
 		case s.Name.Local == "url":
-			r.out.Feed.Image = firstOf(resolve(r.scope.base, s.Inner(isItem)), r.out.Feed.Image)
+			r.feedPicture(resolve(r.scope.base, s.Inner(isItem)), true)
 		default:
-			s.Skip(isItem)
+			r.skipIn(element, isItem)
 		}
 	})
 }
@@ -145,7 +169,9 @@ func (r *reader) feedModule() {
 	case name.Space == "dc" || name.Space == "itunes":
 		r.feedWords(name.Local)
 	case name.Space == "sy" && name.Local == "updateperiod":
-		r.period = period(s.Inner(channelChild))
+		if r.period = period(s.Inner(channelChild)); r.period == 0 {
+			r.ignore(s.Raw, "", notPlausible)
+		}
 		r.setTTL()
 	case name.Space == "sy" && name.Local == "updatefrequency":
 		r.frequency = int64(number(s.Inner(channelChild)))
@@ -153,7 +179,7 @@ func (r *reader) feedModule() {
 	case name.Space == "media":
 		r.feedMedia(name.Local)
 	default:
-		s.Skip(isItem)
+		r.skip(isItem)
 	}
 }
 
@@ -163,9 +189,11 @@ func (r *reader) feedModule() {
 func (r *reader) podcastOwner(mail bool) {
 	p, text := &r.owner, line(r.scan.Inner(channelChild))
 	if mail && isMail(text) {
-		p.Email = firstOf(p.Email, text)
+		r.first(&p.Email, text)
 	} else if !mail {
-		p.Name = firstOf(p.Name, text)
+		r.first(&p.Name, text)
+	} else {
+		r.ignore(r.scan.Raw, "", notPlausible)
 	}
 }
 
@@ -174,20 +202,21 @@ func (r *reader) feedMedia(local string) {
 	s, f := &r.scan, &r.out.Feed
 	switch local {
 	case "thumbnail":
-		f.Image = firstOf(f.Image, resolve(r.scope.base, s.Attr("url")))
+		url := resolve(r.scope.base, s.Attr("url"))
 		s.Skip(channelChild)
+		r.feedPicture(url, false)
 	case "title":
-		f.Title = firstOf(f.Title, plain(s.Inner(channelChild)))
+		r.first(&f.Title, plain(s.Inner(channelChild)))
 	case "description":
-		f.Description = firstOf(f.Description, r.channelNote())
+		r.first(&f.Description, r.channelNote())
 	case "copyright":
-		f.Rights = firstOf(f.Rights, r.channelNote())
+		r.first(&f.Rights, r.channelNote())
 	case "category":
-		f.Categories = addWord(f.Categories, s.Inner(channelChild))
+		f.Categories = r.addWord(f.Categories, s.Inner(channelChild))
 	case "keywords":
-		f.Categories = addWords(f.Categories, s.Inner(channelChild))
+		f.Categories = r.addWords(f.Categories, s.Inner(channelChild))
 	default:
-		s.Skip(isItem)
+		r.skip(isItem)
 	}
 }
 
@@ -196,35 +225,44 @@ func (r *reader) feedWords(local string) {
 	s, f := &r.scan, &r.out.Feed
 	switch local {
 	case "title":
-		f.Title = firstOf(f.Title, plain(s.Inner(channelChild)))
+		r.first(&f.Title, plain(s.Inner(channelChild)))
 	case "creator", "author", "publisher":
 		if p, ok := person(s.Inner(channelChild)); ok {
-			f.Authors = addPerson(f.Authors, p)
+			f.Authors = r.addPerson(f.Authors, p)
 		}
 	case "date", "modified":
 		r.setDate(&f.Updated, s.Inner(channelChild))
 	case "keywords":
-		f.Categories = addWords(f.Categories, s.Inner(channelChild))
+		f.Categories = r.addWords(f.Categories, s.Inner(channelChild))
 	case "subject":
-		f.Categories = addWord(f.Categories, s.Inner(channelChild))
+		f.Categories = r.addWord(f.Categories, s.Inner(channelChild))
 	case "category":
 		if word := s.Attr("text"); word != "" {
-			f.Categories = addWord(f.Categories, word) // others may be inside
+			f.Categories = r.addWord(f.Categories, word) // others may be inside
 			return
 		}
-		f.Categories = addWord(f.Categories, s.Inner(channelChild))
+		f.Categories = r.addWord(f.Categories, s.Inner(channelChild))
 	case "language":
-		f.Language = firstOf(f.Language, line(s.Inner(channelChild)))
+		r.first(&f.Language, line(s.Inner(channelChild)))
 		r.scope.lang = firstOf(r.scope.lang, f.Language)
 	case "rights":
-		f.Rights = firstOf(f.Rights, r.channelNote())
+		r.first(&f.Rights, r.channelNote())
 	case "description", "summary", "subtitle":
-		f.Description = firstOf(f.Description, r.channelNote())
+		r.first(&f.Description, r.channelNote())
+	case "link": // as in the first podcasts
+		if r.relation() != "image" {
+			r.skip(channelChild)
+			return
+		}
+		url := resolve(r.scope.base, s.Attr("href"))
+		s.Skip(channelChild)
+		r.feedPicture(url, false)
 	case "image":
 		url := firstOf(s.Attr("href"), s.Attr("url"))
-		f.Image = firstOf(f.Image, resolve(r.scope.base, firstOf(url, s.Inner(channelChild))))
+		text := s.Inner(channelChild)
+		r.feedPicture(resolve(r.scope.base, firstOf(url, text)), false)
 	default:
-		s.Skip(channelChild)
+		r.skip(channelChild)
 	}
 }
 

@@ -3,6 +3,7 @@ package feed
 import (
 	"encoding/base64"
 	"html"
+	"strconv"
 	"strings"
 
 	"github.com/courant-platform/courant/internal/kit/charref"
@@ -18,21 +19,90 @@ func (r *reader) atomMarkup(base string) (html, _ string) {
 		r.inline = firstOf(base, r.opt.URL)
 		return unwrap(r.scan.InnerXHTML(atomStop)), base
 	case encoded:
-		return decodeBase64(r.scan.Inner(atomStop), kind), base
+		return r.encodedMarkup(kind), base
 	case kind == "html":
 		return r.scan.Inner(atomStop), base
-	case strings.HasPrefix(kind, "text/") || kind == "text":
-		return escaped(r.scan.Inner(atomStop)), base
+	case kind == "text" || strings.HasPrefix(kind, "text/"):
+		return paragraphs(r.scan.Inner(atomStop)), base
 	}
 	r.scan.Skip(atomStop)
+	r.here("unknown-type", "text of the type "+strconv.Quote(bounded(kind))+" cannot be shown and was left out; use text, html or xhtml")
 	return "", base
+}
+
+// encodedMarkup reads text whose type says that it is in base64. If it is not, it is read
+// as what it looks like.
+func (r *reader) encodedMarkup(kind string) string {
+	text := r.scan.Inner(atomStop)
+	decoded, ok := decodeBase64(text, kind)
+	switch {
+	case strings.TrimSpace(text) == "":
+	case !ok && hasTags(text):
+		r.here("unknown-type", "the text should be in base64 because of its type but is not, and was read as html; use text, html or xhtml")
+		return text
+	case !ok:
+		r.here("unknown-type", "the text should be in base64 because of its type but is not, and was read as text; use text, html or xhtml")
+		return paragraphs(text)
+	case decoded == "":
+		r.here("unknown-type", "the text is in base64 and holds data of the type "+strconv.Quote(bounded(kind))+", which cannot be shown, and was left out; publish the data as a file and link to it")
+	}
+	return decoded
+}
+
+// guessed returns the type of a text construct whose declared type is unknown: xhtml if
+// an element comes first, html if there are tags, else text.
+func (r *reader) guessed(kind string) string {
+	rest := strings.TrimLeft(r.scan.Rest()[:min(len(r.scan.Rest()), guessWindow)], " \t\r\n")
+	guess := "text"
+	switch {
+	case len(rest) > 1 && rest[0] == '<' && rest[1] != '!' && rest[1] != '/' && rest[1] != '?':
+		guess = "xhtml"
+	case hasTags(rest[:textEnd(rest)]), strings.Contains(rest[:textEnd(rest)], "&lt;/"), strings.Contains(rest[:textEnd(rest)], "&lt;br"), strings.Contains(rest[:textEnd(rest)], "&lt;p"):
+		guess = "html"
+	}
+	r.here("unknown-type", "the type "+strconv.Quote(bounded(kind))+" is not one of text, html and xhtml, and the text was read as "+guess+"; declare its type")
+	return guess
+}
+
+// guessWindow is how many bytes of a text guessed looks at.
+const guessWindow = 4 << 10
+
+// textEnd returns the offset of the end tag after a text or a CDATA section.
+func textEnd(s string) int {
+	from := 0
+	if strings.HasPrefix(s, "<![CDATA[") {
+		if from = strings.Index(s, "]]>"); from < 0 {
+			return len(s)
+		}
+	}
+	if n := strings.Index(s[from:], "</"); n >= 0 {
+		return from + n
+	}
+	return len(s)
+}
+
+// hasTags reports whether text has a tag of HTML.
+func hasTags(s string) bool {
+	for i := strings.IndexByte(s, '<'); i >= 0; {
+		rest := s[i+1:]
+		if rest != "" && (rest[0]|0x20 >= 'a' && rest[0]|0x20 <= 'z' || rest[0] == '/' || rest[0] == '!') && strings.IndexByte(rest, '>') > 0 {
+			return true
+		}
+		n := strings.IndexByte(rest, '<')
+		if n < 0 {
+			return false
+		}
+		i += n + 1
+	}
+	return false
 }
 
 // textKind returns the type of a text construct (text, html, xhtml or a media type)
 // and whether it is in base64. Atom 0.3 declares it with mode.
 func (r *reader) textKind() (kind string, encoded bool) {
-	kind = strings.ToLower(strings.TrimSpace(r.scan.Attr("type")))
-	switch strings.ToLower(r.scan.Attr("mode")) {
+	declared, _, _ := strings.Cut(strings.ToLower(r.scan.Attr("type")), ";")
+	kind = strings.TrimSpace(declared)
+	switch strings.ToLower(strings.TrimSpace(r.scan.Attr("mode"))) {
 	case "base64":
 		return htmlKind(kind), true
 	case "escaped":
@@ -43,15 +113,17 @@ func (r *reader) textKind() (kind string, encoded bool) {
 	switch {
 	case kind == "" && r.out.Format == "atom03":
 		return "xhtml", false // its default mode is xml
-	case kind == "" || kind == "text":
+	case kind == "" || kind == "text" || kind == "text/plain":
 		return "text", false
 	case kind == "xhtml" || kind == "application/xhtml+xml":
 		return "xhtml", false
 	case kind == "html" || kind == "text/html":
 		return "html", false
-	case strings.HasPrefix(kind, "text/"):
-		return kind, false
+	case strings.Contains(kind, "html"), !strings.Contains(kind, "/"):
+		return r.guessed(kind), false
 	case strings.HasSuffix(kind, "+xml") || strings.HasSuffix(kind, "/xml"):
+		return kind, false
+	case strings.HasPrefix(kind, "text/"):
 		return kind, false
 	}
 	return kind, true
@@ -66,8 +138,9 @@ func htmlKind(kind string) string {
 	return kind
 }
 
-// decodeBase64 returns the decoded text as HTML, or "" if the type is not text.
-func decodeBase64(s, kind string) string {
+// decodeBase64 returns the decoded text as HTML, or "" if the type is not text. ok is
+// false if the text is not in base64.
+func decodeBase64(s, kind string) (html string, ok bool) {
 	s = strings.Join(strings.Fields(s), "")
 	b, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
@@ -76,15 +149,15 @@ func decodeBase64(s, kind string) string {
 	text := strings.Map(charref.Printable, strings.ToValidUTF8(string(b), "\uFFFD"))
 	switch {
 	case err != nil:
-		return ""
+		return "", false
 	case kind == "html" || strings.Contains(kind, "html"):
-		return text
+		return text, true
 	case strings.HasPrefix(kind, "text"):
-		return escaped(text)
+		return paragraphs(text), true
 	case kind == "application/octet-stream" || kind == "":
-		return text
+		return text, true
 	}
-	return ""
+	return "", true
 }
 
 // escaped converts plain text to HTML.
@@ -111,7 +184,7 @@ func (r *reader) note(html, base string) string {
 func (r *reader) atomText() string {
 	switch kind, encoded := r.textKind(); {
 	case encoded:
-		return plain(decodeBase64(r.scan.Inner(atomStop), kind))
+		return plain(r.encodedMarkup(kind))
 	case kind == "xhtml":
 		return line(markup.Text(r.scan.InnerXHTML(atomStop)))
 	case kind == "html":

@@ -1,12 +1,10 @@
 package feed
 
 import (
-	"path"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/markup"
 )
 
@@ -21,17 +19,22 @@ type draft struct {
 
 	linkIsPage  bool
 	unpublished bool
-	id          string // from elsewhere than the guid
-	title       string // from another module
+	id          spare // from elsewhere than the guid
+	title       spare // from another module
+	remote      file  // content that is elsewhere
 	summary     piece
 	content     piece
 	author      []courant.Person // from another module
+	authorName  string           // the element that they come from, "" if they are those of the feed
 	pictures    []string
-	thumb       string // a small picture, used if there are no others
+	thumb       spare // a small picture, used if there are no others
 	movies      []string
 	date        courant.Time // from another module
-	rights      string       // of the feed that it was copied from
-	noLang      bool         // the language is declared empty
+	dateName    string
+	duration    spare // of the first file
+	rights      spare // of the feed that it was copied from
+	noLang      bool  // the language is declared empty
+	cuts        cuts
 
 	turbo             bool   // has a page of Turbo RSS
 	heading, headless string // the heading of that page, and the page without it
@@ -39,42 +42,71 @@ type draft struct {
 	publishedRank, updatedRank int
 }
 
-// piece is markup and the base of its addresses.
+// piece is markup, the base of its addresses and its language.
 type piece struct {
-	html string
-	base string
-	rank int // the higher one wins
+	html  string
+	base  string
+	lang  string
+	name  string // of the element
+	rank  int    // the higher one wins
+	loose bool   // it may be plain text, in which line breaks count
 }
 
-// offer replaces the piece by markup of a higher rank.
-func (p *piece) offer(html, base string, rank int) {
-	if rank > p.rank && strings.TrimSpace(html) != "" {
-		*p = piece{html: html, base: base, rank: rank}
+// offer replaces the piece by one of a higher rank. It names the element of the one that
+// is not used, unless both are equal.
+func (r *reader) offer(p *piece, q piece) {
+	if strings.TrimSpace(q.html) == "" {
+		return
+	}
+	if q.rank > p.rank {
+		*p, q = q, *p
+	}
+	if q.html != "" && strings.TrimSpace(q.html) != strings.TrimSpace(p.html) {
+		r.ignore(q.name, "", notNeeded)
 	}
 }
+
+// piece reads the contents of the current element as markup that may be plain text.
+func (r *reader) piece(d *draft, rank int) piece {
+	p := piece{base: r.ownBase(d), lang: r.ownLang, rank: rank, loose: true}
+	p.html = r.scan.Inner(itemChild)
+	p.name = r.scan.Raw
+	return p
+}
+
+// begin prepares the reading of an item.
+func (r *reader) begin(d *draft) { r.cut = &d.cuts }
 
 // add finishes an item and appends it.
 func (r *reader) add(d *draft) {
 	it := &d.item
 	it.Cut = r.scan.Truncated()
 	d.headed()
-	it.Title = line(firstOf(it.Title, d.title))
-	it.Link = firstOf(it.Link, d.guidLink, resolve("", d.id))
-	it.ID = firstOf(r.identifier(it.ID), r.identifier(d.id), it.Link)
+	it.Title = line(it.Title)
+	d.title.value = line(d.title.value)
+	it.Title = r.or(it.Title, d.title)
+	given := r.or(r.identifier(it.ID), spare{r.identifier(d.id.value), d.id.name})
+	it.Link = firstOf(it.Link, d.guidLink, resolve("", d.id.value))
+	r.addRemote(d)
+	it.ID = firstOf(given, it.Link)
 	r.checkTurbo(d)
-	it.Base = d.scope.base
+	it.Base = firstOf(d.content.base, d.scope.base)
+	said := d.says()
 	if !d.noLang {
-		it.Language = firstOf(it.Language, d.scope.lang)
+		it.Language = firstOf(d.content.lang, it.Language, d.summary.lang, d.scope.lang)
 	}
-	it.Rights = firstOf(it.Rights, d.rights)
-	if len(it.Authors) == 0 {
-		it.Authors = d.author
-	}
-	if it.Published.IsZero() {
-		it.Published = d.date
-	}
+	it.Rights = r.or(it.Rights, d.rights)
+	r.addAuthors(d)
+	r.addDate(d)
+	r.addDuration(d)
 	r.markup(d)
 	r.boundItem(it)
+	d.cuts.report(r, "item")
+	r.cut = &r.feedCuts
+	if !said && isEmpty(it) {
+		r.here("empty-item", "the item is empty and was left out; remove it, or give it a title, a text or a link")
+		return
+	}
 	it.Hash = r.hasher.hash(it)
 	if it.ID == "" {
 		it.ID = it.Hash
@@ -82,6 +114,74 @@ func (r *reader) add(d *draft) {
 	complete(it)
 	keep(it)
 	r.out.Items = append(r.out.Items, *it)
+	r.origins = append(r.origins, origin{given: given != "", offset: r.place()})
+}
+
+// says reports whether the feed gives the item a text or a language, even if nothing of
+// it can be shown.
+func (d *draft) says() bool {
+	return d.summary.html != "" || d.content.html != "" || d.item.Language != "" || d.noLang
+}
+
+// isEmpty reports whether nothing was read of an item.
+func isEmpty(it *courant.Item) bool {
+	return it.ID == "" && it.Link == "" && it.Title == "" && it.Summary == "" && it.Content == "" && it.Rights == "" && it.Comments == "" &&
+		it.Published.IsZero() && it.Updated.IsZero() && it.Turbo == nil && !it.Withdrawn && !it.Cut &&
+		len(it.Authors)+len(it.Categories)+len(it.Enclosures)+len(it.Images)+len(it.Videos)+len(it.Related)+len(it.Breadcrumbs)+len(it.Goals) == 0
+}
+
+// addRemote uses content that is elsewhere as the link of the item or, if the item has
+// another one, as a file.
+func (r *reader) addRemote(d *draft) {
+	url := d.address(d.remote.url)
+	switch {
+	case url == "" || url == d.item.Link:
+	case d.item.Link == "":
+		d.item.Link = url
+	default:
+		r.attach(d, d.remote)
+	}
+}
+
+// addAuthors uses the authors of another module if there are no others.
+func (r *reader) addAuthors(d *draft) {
+	it := &d.item
+	if len(it.Authors) == 0 {
+		it.Authors = d.author
+		return
+	}
+	for _, p := range d.author {
+		if d.authorName != "" && !slices.ContainsFunc(it.Authors, func(q courant.Person) bool { return q.Name == p.Name || q.Email == p.Email }) {
+			r.ignore(d.authorName, "", notNeeded)
+		}
+	}
+}
+
+// addDate uses the date of another module if there is no other.
+func (r *reader) addDate(d *draft) {
+	it := &d.item
+	switch {
+	case it.Published.IsZero():
+		it.Published = d.date
+	case !d.date.IsZero() && !d.date.Equal(it.Published.Time) && !d.date.Equal(it.Updated.Time):
+		r.ignore(d.dateName, "", notNeeded)
+	}
+}
+
+// addDuration gives the first audio or video file its duration.
+func (r *reader) addDuration(d *draft) {
+	if d.duration.value == "" {
+		return
+	}
+	n := seconds(d.duration.value)
+	for i := range d.item.Enclosures {
+		e := &d.item.Enclosures[i]
+		if n > 0 && (strings.HasPrefix(e.Type, "audio") || strings.HasPrefix(e.Type, "video") || len(d.item.Enclosures) == 1) {
+			e.Duration = n
+			return
+		}
+	}
+	r.ignore(d.duration.name, "", noUse)
 }
 
 // complete fills an empty content from the summary and an empty date of publication
@@ -109,29 +209,33 @@ func (r *reader) markup(d *draft) {
 		it.Content, found = r.cleaned(d.content, fallback)
 	}
 	for i := range found.Images {
-		it.Images = r.addURL(it.Images, found.Images[i].URL)
+		it.Images = addURL(it.Images, found.Images[i].URL, &r.cut.pictures)
 	}
 	for i := range found.Videos {
 		if !found.Videos[i].Audio {
-			it.Videos = r.addURL(it.Videos, found.Videos[i].URL)
+			it.Videos = addURL(it.Videos, found.Videos[i].URL, &r.cut.videos)
 		}
 	}
 	for _, e := range it.Enclosures {
 		switch {
 		case strings.HasPrefix(e.Type, "image/"):
-			it.Images = r.addURL(it.Images, e.URL)
+			it.Images = addURL(it.Images, e.URL, &r.cut.pictures)
 		case strings.HasPrefix(e.Type, "video/"):
-			it.Videos = r.addURL(it.Videos, e.URL)
+			it.Videos = addURL(it.Videos, e.URL, &r.cut.videos)
 		}
 	}
 	for _, u := range d.pictures {
-		it.Images = r.addURL(it.Images, u)
+		it.Images = addURL(it.Images, u, &r.cut.pictures)
 	}
 	for _, u := range d.movies {
-		it.Videos = r.addURL(it.Videos, u)
+		it.Videos = addURL(it.Videos, u, &r.cut.videos)
 	}
-	if len(it.Images) == 0 && d.thumb != "" {
-		it.Images = append(it.Images, d.thumb)
+	switch {
+	case d.thumb.value == "" || slices.Contains(it.Images, d.thumb.value):
+	case len(it.Images) == 0:
+		it.Images = append(it.Images, d.thumb.value)
+	default:
+		r.ignore(d.thumb.name, "", notNeeded)
 	}
 }
 
@@ -147,21 +251,29 @@ func (r *reader) cleaned(p piece, base string) (string, markup.Found) {
 	if r.raw {
 		return p.html, markup.Found{}
 	}
+	if p.loose {
+		p.html = withBreaks(p.html)
+	}
 	r.clean.Base = firstOf(p.base, base)
 	out, found := r.clean.Append(r.buffer[:0], p.html)
 	r.buffer = out
+	for _, name := range found.Dropped {
+		r.ignore(name, "", inContent)
+	}
+	if found.Inline > 0 {
+		r.here("data-picture", "a picture whose data is in the text (a data: address) was left out; publish the picture and write its address")
+	}
 	return strings.TrimSpace(string(out)), found
 }
 
-// addURL appends an address unless it is in the list.
-func (r *reader) addURL(list []string, url string) []string {
-	if len(list) >= maxImages {
+// addURL appends an address unless it is in the list; it counts those beyond the limit.
+func addURL(list []string, url string, cut *int) []string {
+	if slices.Contains(list, url) {
 		return list
 	}
-	for _, u := range list {
-		if u == url {
-			return list
-		}
+	if len(list) >= maxImages {
+		*cut++
+		return list
 	}
 	return append(list, url)
 }
@@ -183,107 +295,4 @@ func plain(s string) string {
 		s = strings.ToValidUTF8(s[:4*maxLine], "")
 	}
 	return markup.Plain(s)
-}
-
-// address resolves a link of the item; see resolve.
-func (d *draft) address(ref string) string { return resolve(d.scope.base, ref) }
-
-// resolve returns ref as an absolute address, or "" if it is not an address: prose, or
-// a placeholder such as "N/A".
-func resolve(base, ref string) string {
-	ref = strings.TrimSpace(ref)
-	switch strings.ToLower(ref) {
-	case "", "n/a", "none", "null", "undefined", "#", "-":
-		return ""
-	}
-	if strings.ContainsAny(ref, "<>") || isProse(ref) {
-		return ""
-	}
-	url := link.Resolve(base, ref)
-	if len(url) == len(ref)+1 && url[:len(ref)] == ref {
-		return ref // only a host: keep the spelling without the final slash
-	}
-	return url
-}
-
-// isProse reports whether text has several words before its first slash, unlike a path.
-func isProse(ref string) bool {
-	first, _, slash := strings.Cut(ref, "/")
-	blanks := strings.Count(first, " ")
-	return blanks > 1 || blanks == 1 && (!slash || strings.Contains(ref, "://"))
-}
-
-// pageLink resolves the link of a page. If the link contains more than an address,
-// such as markup or prose, it extracts the address.
-func (r *reader) pageLink(base, text string) string {
-	text = strings.ReplaceAll(strings.TrimSpace(text), "&amp;", "&") // escaped twice
-	if url := resolve(base, text); url != "" || text == "" {
-		return url
-	}
-	if i := strings.Index(text, "http"); i > 0 {
-		end := strings.IndexAny(text[i:], " \t\r\n\"'<>")
-		if end < 0 {
-			end = len(text) - i
-		}
-		if url := resolve("", text[i:i+end]); url != "" {
-			r.here("bad-link", "the link contains more than an address and only the address was used; write the address and nothing else")
-			return url
-		}
-	}
-	r.here("bad-link", "the link is not a web address and was left out; write the whole address, beginning with http, and nothing else")
-	return ""
-}
-
-// enclosure adds a file; a missing type is guessed from its name.
-func (d *draft) enclosure(url, kind, length string) {
-	url = d.address(url)
-	if url == "" || len(d.item.Enclosures) >= maxList {
-		return
-	}
-	for _, e := range d.item.Enclosures {
-		if e.URL == url {
-			return
-		}
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(length), 10, 64)
-	if err != nil || n < 0 {
-		n = 0
-	}
-	kind = strings.ToLower(strings.TrimSpace(kind))
-	d.item.Enclosures = append(d.item.Enclosures, courant.Enclosure{URL: url, Type: firstOf(kind, typeOf(url)), Length: n})
-}
-
-// typeOf guesses a media type from the end of an address.
-func typeOf(url string) string {
-	url, _, _ = strings.Cut(url, "#")
-	url, _, _ = strings.Cut(url, "?")
-	switch strings.ToLower(path.Ext(url)) {
-	case ".jpg", ".jpeg", ".jfif":
-		return "image/jpeg"
-	case ".png":
-		return "image/png"
-	case ".gif":
-		return "image/gif"
-	case ".webp":
-		return "image/webp"
-	case ".avif":
-		return "image/avif"
-	case ".svg":
-		return "image/svg+xml"
-	case ".mp4", ".m4v":
-		return "video/mp4"
-	case ".webm":
-		return "video/webm"
-	case ".mov":
-		return "video/quicktime"
-	case ".mp3":
-		return "audio/mpeg"
-	case ".m4a":
-		return "audio/mp4"
-	case ".ogg", ".oga":
-		return "audio/ogg"
-	case ".pdf":
-		return "application/pdf"
-	}
-	return ""
 }

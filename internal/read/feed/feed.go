@@ -25,7 +25,7 @@ import (
 
 // Version is the version of the reader. It is part of every hash and must grow when
 // the same bytes give different items.
-const Version = 2
+const Version = 3
 
 // The limits of one feed.
 const (
@@ -57,6 +57,7 @@ func read(body []byte, opt Options, raw bool) (*courant.Reading, error) {
 		Format: "unknown", Encoding: name, WellFormed: true,
 		Items: []courant.Item{}, Offers: []courant.Offer{}, Links: []courant.FeedLink{}, Warnings: []courant.Warning{},
 	}}
+	r.cut = &r.feedCuts
 	if r.opt.MaxItems <= 0 {
 		r.opt.MaxItems = DefaultMaxItems
 	}
@@ -69,6 +70,7 @@ func read(body []byte, opt Options, raw bool) (*courant.Reading, error) {
 		r.warn("encoding", 0, "", "the document declares the encoding "+strconv.Quote(label[:min(len(label), maxTag)])+", which is unknown; the text was read as "+name+": declare the real encoding")
 	}
 	err := r.read(body)
+	r.identify()
 	r.out.WellFormed = r.out.WellFormed && err == nil
 	r.finish()
 	return r.out, err
@@ -90,10 +92,18 @@ type reader struct {
 	links  map[string]bool // links of its items so far
 	raw    bool            // HTML is left as it is
 
+	imageName         string // the element that the picture of the feed comes from
+	logo              bool   // that picture is better than others
 	feedLinkKind      string // media type of the feed's link
 	period, frequency int64  // of the syndication module
 	synced            bool   // the TTL comes from them
 	owner             courant.Person
+
+	ownLang  string // xml:lang of the current element of an item
+	cut      *cuts  // of the current item, or feedCuts
+	feedCuts cuts
+	origins  []origin // of the items of out
+	ignored  ignored
 
 	faults []fault
 	counts map[string]int
@@ -116,6 +126,7 @@ func (r *reader) read(body []byte) error {
 		r.out.WellFormed = false
 		r.warn(f.Code, at+f.Offset, f.Element, f.Text)
 	}}
+	r.scan.Ignored = r.ignoreAttr
 	r.scope.base = r.opt.URL
 	if at > 0 {
 		r.out.WellFormed = false
@@ -180,15 +191,28 @@ func (r *reader) amend(code, text string) {
 
 // here is warn at the current token.
 func (r *reader) here(code, text string) {
-	r.warn(code, len(r.src)-len(r.scan.Source)+r.scan.Offset, r.scan.Raw, text)
+	r.warn(code, r.place(), r.scan.Raw, text)
 }
 
 // finish bounds the texts of the feed and computes the lines and columns of warnings.
 func (r *reader) finish() {
-	r.boundFeed(&r.out.Feed)
-	sort.SliceStable(r.faults, func(i, j int) bool { return r.faults[i].offset < r.faults[j].offset })
+	f := &r.out.Feed
+	r.boundFeed(f)
+	if r.owner != (courant.Person{}) && (len(f.Authors) == 0 || f.Authors[0].Name == r.owner.Name) {
+		f.Authors = r.addPerson(f.Authors, r.owner)
+	}
+	r.feedCuts.report(r, "feed")
+	r.locate(r.faults)
+	r.locate(r.ignored.all())
+	keepFeed(f)
+}
+
+// locate sorts faults by their place, computes their lines and columns and appends them
+// to the warnings.
+func (r *reader) locate(faults []fault) {
+	sort.SliceStable(faults, func(i, j int) bool { return faults[i].offset < faults[j].offset })
 	line, column, at := 1, 1, 0
-	for _, f := range r.faults {
+	for _, f := range faults {
 		for _, c := range r.src[at:f.offset] {
 			if column++; c == '\n' {
 				line, column = line+1, 1
@@ -198,11 +222,6 @@ func (r *reader) finish() {
 		f.Line, f.Column = line, column
 		r.out.Warnings = append(r.out.Warnings, f.Warning)
 	}
-	f := &r.out.Feed
-	if r.owner != (courant.Person{}) && (len(f.Authors) == 0 || f.Authors[0].Name == r.owner.Name) {
-		f.Authors = addPerson(f.Authors, r.owner)
-	}
-	keepFeed(f)
 }
 
 // full reports whether the limit of items is reached; if so, it warns.

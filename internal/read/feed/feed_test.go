@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -130,8 +131,17 @@ func TestWarningsHaveTheirPlace(t *testing.T) {
 	}
 }
 
+// numbered repeats a text with %d replaced by the numbers from 0.
+func numbered(text string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.ReplaceAll(text, "%d", strconv.Itoa(i)))
+	}
+	return b.String()
+}
+
 func TestBoundsHold(t *testing.T) {
-	many := strings.Repeat("<item><title>x</title></item>", 1200)
+	many := numbered("<item><title>%d</title></item>", 1200)
 	r := read(t, rss(many))
 	if len(r.Items) != feed.DefaultMaxItems || r.Warnings[0].Code != "too-many-items" {
 		t.Errorf("%d items, %+v", len(r.Items), r.Warnings)

@@ -27,6 +27,10 @@ func (h *hasher) hash(it *courant.Item) string {
 		e := &it.Enclosures[i]
 		h.text(stable(e.URL), e.Type)
 		h.number(int(e.Length))
+		if e.Title != "" || e.Duration != 0 {
+			h.text(e.Title)
+			h.number(int(e.Duration))
+		}
 	})
 	h.set(len(it.Images), func(i int) { h.text(stable(it.Images[i])) })
 	h.set(len(it.Videos), func(i int) { h.text(stable(it.Videos[i])) })
@@ -84,7 +88,7 @@ func (h *hasher) set(n int, f func(i int)) {
 // keep copies strings that may share the memory of the source, so that an item does
 // not keep the whole feed in memory. It replaces nil lists by empty ones.
 func keep(it *courant.Item) {
-	for _, s := range [...]*string{&it.ID, &it.Link, &it.Title, &it.Language, &it.Base, &it.Rights, &it.ReportURL, &it.ReportTitle} {
+	for _, s := range [...]*string{&it.ID, &it.Link, &it.Title, &it.Language, &it.Base, &it.Rights, &it.Comments, &it.ReportURL, &it.ReportTitle} {
 		*s = strings.Clone(*s)
 	}
 	keepPeople(&it.Authors)
@@ -92,7 +96,8 @@ func keep(it *courant.Item) {
 		it.Enclosures = []courant.Enclosure{}
 	}
 	for i, e := range it.Enclosures {
-		it.Enclosures[i].URL, it.Enclosures[i].Type = strings.Clone(e.URL), strings.Clone(e.Type)
+		f := &it.Enclosures[i]
+		f.URL, f.Type, f.Title = strings.Clone(e.URL), strings.Clone(e.Type), strings.Clone(e.Title)
 	}
 	keepLists(&it.Categories, &it.Images, &it.Videos)
 	if it.Related == nil {
@@ -109,7 +114,7 @@ func keep(it *courant.Item) {
 
 // keepFeed is keep for a feed.
 func keepFeed(f *courant.Feed) {
-	for _, s := range [...]*string{&f.Title, &f.Link, &f.Description, &f.Language, &f.Rights, &f.Self, &f.Next, &f.Image, &f.Logo, &f.SquareLogo, &f.Plugin} {
+	for _, s := range [...]*string{&f.Title, &f.Link, &f.Description, &f.Language, &f.Rights, &f.Self, &f.Next, &f.Image, &f.Generator, &f.Logo, &f.SquareLogo, &f.Plugin} {
 		*s = strings.Clone(*s)
 	}
 	keepPeople(&f.Authors)

@@ -72,10 +72,15 @@ func (r *reader) jsonFeed(o jsonObject) {
 	r.scope.lang = f.Language
 	for _, hub := range jsonList(o["hubs"]) {
 		url := resolve(r.scope.base, firstOf(jsonText(jsonFields(hub)["url"]), jsonText(hub)))
-		if url != "" && len(f.Hubs) < maxList {
+		switch {
+		case url == "":
+		case len(f.Hubs) >= maxList:
+			r.feedCuts.links++
+		default:
 			f.Hubs = append(f.Hubs, url)
 		}
 	}
+	r.jsonIgnored("", o, feedField)
 	if o["expired"] == "true" {
 		r.warn("expired", 0, "expired", "the feed says that it is finished; if this is not so, remove \"expired\"")
 	}
@@ -103,6 +108,8 @@ func (r *reader) jsonItem(doc *jsonFeed, raw jsonValue) {
 	}
 	r.scan.Offset, r.scan.Raw = at, "items"
 	d := draft{scope: r.scope}
+	r.begin(&d)
+	r.jsonIgnored("items/", o, itemField)
 	r.jsonWords(&d, o)
 	r.jsonFiles(&d, o)
 	it := &d.item
@@ -110,7 +117,7 @@ func (r *reader) jsonItem(doc *jsonFeed, raw jsonValue) {
 	d.author = slices.Clone(r.out.Feed.Authors)
 	it.Language = line(jsonText(o["language"]))
 	for _, tag := range jsonList(o["tags"]) {
-		it.Categories = addWord(it.Categories, textHTML(jsonText(tag)))
+		it.Categories = r.addWord(it.Categories, escaped(jsonText(tag)))
 	}
 	r.add(&d)
 }
@@ -125,29 +132,29 @@ func (r *reader) jsonWords(d *draft, o jsonObject) {
 	if it.Link == "" {
 		it.Link = external
 	} else if external != "" {
-		d.relate(courant.RelatedLink{URL: external})
+		r.relate(d, courant.RelatedLink{URL: external})
 	}
 	if url := jsonText(o["url"]); it.Link == "" && strings.TrimSpace(url) != "" {
 		r.here("bad-link", "the link is not a web address and was left out; write the whole address, beginning with http, and nothing else")
 	}
 	r.setDate(&it.Published, jsonText(o["date_published"]))
 	r.setDate(&it.Updated, jsonText(o["date_modified"]))
-	d.summary.offer(textHTML(jsonText(o["summary"])), "", 1)
-	d.content.offer(textHTML(jsonText(o["content_text"])), "", 1)
-	d.content.offer(jsonText(o["content_html"]), "", 2)
+	r.offer(&d.summary, piece{html: textHTML(jsonText(o["summary"])), rank: 1, name: "items/summary"})
+	r.offer(&d.content, piece{html: textHTML(jsonText(o["content_text"])), rank: 1, name: "items/content_text"})
+	r.offer(&d.content, piece{html: jsonText(o["content_html"]), rank: 2, name: "items/content_html"})
 }
 
 // jsonFiles reads the pictures and attachments of an item.
 func (r *reader) jsonFiles(d *draft, o jsonObject) {
 	for _, name := range [...]string{"image", "banner_image"} {
-		if url := r.jsonURL(o, name); url != "" {
-			d.pictures = append(d.pictures, url)
-		}
+		r.addPicture(d, r.jsonURL(o, name))
 	}
-	for _, file := range jsonList(o["attachments"]) {
-		f := jsonFields(file)
+	for _, value := range jsonList(o["attachments"]) {
+		f := jsonFields(value)
 		size, _, _ := strings.Cut(jsonText(f["size_in_bytes"]), ".")
-		d.enclosure(firstOf(jsonText(f["url"]), jsonText(file)), jsonText(f["mime_type"]), size)
+		r.jsonIgnored("items/attachments/", f, fileField)
+		r.attach(d, file{url: firstOf(jsonText(f["url"]), jsonText(value)), kind: jsonText(f["mime_type"]), length: size,
+			title: jsonText(f["title"]), duration: jsonText(f["duration_in_seconds"])})
 	}
 }
 
@@ -170,8 +177,9 @@ func (r *reader) jsonPeople(o jsonObject) (people []courant.Person) {
 				p.Email = mail
 			}
 			if p != (courant.Person{}) {
-				people = addPerson(people, p)
+				people = r.addPerson(people, p)
 			}
+			r.jsonIgnored("authors/", f, personField)
 		}
 	}
 	return people

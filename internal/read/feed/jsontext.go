@@ -235,18 +235,3 @@ func endsList(s string) bool {
 	s = strings.TrimLeft(s, " \t\r\n")
 	return s != "" && (s[0] == ']' || s[0] == '}')
 }
-
-// textHTML converts text to HTML: empty lines separate paragraphs, line breaks stay.
-func textHTML(s string) string {
-	s = strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n"))
-	var parts []string
-	for p := range strings.SplitSeq(s, "\n\n") {
-		if p = strings.TrimSpace(p); p != "" {
-			parts = append(parts, strings.ReplaceAll(escaped(p), "\n", "<br>"))
-		}
-	}
-	if len(parts) < 2 {
-		return strings.Join(parts, "")
-	}
-	return "<p>" + strings.Join(parts, "</p><p>") + "</p>"
-}

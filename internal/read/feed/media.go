@@ -16,7 +16,7 @@ func (r *reader) mediaChild(d *draft) {
 	case "content":
 		var best mediaFile
 		r.mediaContent(d, &best)
-		best.addTo(d)
+		r.addBest(d, &best)
 	default:
 		r.mediaWords(d)
 	}
@@ -27,33 +27,51 @@ func (r *reader) mediaWords(d *draft) {
 	s := &r.scan
 	switch s.Name.Local {
 	case "thumbnail":
-		d.thumb = firstOf(d.thumb, d.address(s.Attr("url")))
+		url := d.address(s.Attr("url"))
 		s.Skip(itemChild)
+		r.spare(&d.thumb, url)
 	case "title":
-		d.title = firstOf(d.title, plain(s.Inner(itemChild)))
+		s.Attr("type")
+		r.spare(&d.title, plain(s.Inner(itemChild)))
 	case "description":
-		isHTML := s.Attr("type") == "html"
-		html := s.Inner(itemChild)
-		if !isHTML && !strings.Contains(html, "</") {
-			html = escaped(html)
-		}
-		d.summary.offer(html, r.ownBase(d), 1)
+		r.offer(&d.summary, r.mediaText(d))
 	case "category":
 		word := s.Attr("label")
 		text := s.Inner(itemChild)
-		d.item.Categories = addWord(d.item.Categories, firstOf(word, text))
-	case "keywords":
-		d.item.Categories = addWords(d.item.Categories, s.Inner(itemChild))
-	case "credit":
-		role := strings.ToLower(s.Attr("role"))
-		p, ok := person(s.Inner(itemChild))
-		if ok && (role == "author" || role == "writer" || role == "reporter") {
-			d.author = addPerson(d.author, p)
+		d.item.Categories = r.addWord(d.item.Categories, firstOf(word, text))
+		if word != "" && text != "" {
+			r.ignore(s.Raw+"/text()", "", notNeeded)
 		}
+	case "keywords":
+		d.item.Categories = r.addWords(d.item.Categories, s.Inner(itemChild))
+	case "credit":
+		r.mediaCredit(d)
 	case "copyright":
-		d.rights = firstOf(d.rights, r.itemNote(d))
+		r.spare(&d.rights, r.itemNote(d))
 	default:
-		s.Skip(isItem)
+		r.skip(isItem)
+	}
+}
+
+// mediaText reads a description: plain text, unless its type is html or it has end tags.
+func (r *reader) mediaText(d *draft) piece {
+	isHTML := strings.Contains(strings.ToLower(r.scan.Attr("type")), "html")
+	p := r.piece(d, 1)
+	if p.loose = !isHTML; p.loose && !strings.Contains(p.html, "</") {
+		p.html, p.loose = textHTML(p.html), false
+	}
+	return p
+}
+
+// mediaCredit reads a person who has worked on the file; only authors matter.
+func (r *reader) mediaCredit(d *draft) {
+	role := strings.ToLower(r.scan.Attr("role"))
+	if role != "author" && role != "writer" && role != "reporter" {
+		r.skip(itemChild)
+		return
+	}
+	if p, ok := person(r.scan.Inner(itemChild)); ok {
+		d.author, d.authorName = r.addPerson(d.author, p), r.scan.Raw
 	}
 }
 
@@ -63,12 +81,24 @@ type mediaFile struct {
 	pictureScore, movieScore int
 }
 
-// addTo gives the best files to the item.
-func (m *mediaFile) addTo(d *draft) {
-	if m.picture != "" && len(d.pictures) < maxImages {
-		d.pictures = append(d.pictures, m.picture)
+// take keeps a file if it is better than another one, and names the other.
+func (r *reader) take(best *string, bestScore *int, url string, score int) {
+	if *best != "" && *best != url {
+		r.unused()
 	}
-	if m.movie != "" && len(d.movies) < maxImages {
+	if score > *bestScore {
+		*best, *bestScore = url, score
+	}
+}
+
+// addBest gives the best files of a group to the item.
+func (r *reader) addBest(d *draft, m *mediaFile) {
+	r.addPicture(d, m.picture)
+	switch {
+	case m.movie == "":
+	case len(d.movies) >= maxImages:
+		r.cut.videos++
+	default:
 		d.movies = append(d.movies, m.movie)
 	}
 }
@@ -86,7 +116,7 @@ func (r *reader) mediaGroup(d *draft) {
 			r.mediaWords(d)
 		}
 	})
-	best.addTo(d)
+	r.addBest(d, &best)
 }
 
 // endsMedia reports whether an element ends an unclosed group or file before it.
@@ -103,12 +133,12 @@ func (r *reader) mediaContent(d *draft, best *mediaFile) {
 	}
 	switch {
 	case url == "":
-	case strings.HasPrefix(kind, "image") && score > best.pictureScore:
-		best.picture, best.pictureScore = url, score
-	case strings.HasPrefix(kind, "audio"):
-		d.enclosure(s.Attr("url"), strings.ToLower(s.Attr("type")), s.Attr("fileSize"))
-	case strings.HasPrefix(kind, "video") && score > best.movieScore:
-		best.movie, best.movieScore = url, score
+	case strings.HasPrefix(kind, "image"):
+		r.take(&best.picture, &best.pictureScore, url, score)
+	case strings.HasPrefix(kind, "video"):
+		r.take(&best.movie, &best.movieScore, url, score)
+	default:
+		r.attach(d, file{url: s.Attr("url"), kind: s.Attr("type"), length: s.Attr("fileSize"), duration: s.Attr("duration")})
 	}
 	s.Children(endsMedia, func() {
 		if s.Kind() == xmlscan.Start {

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/courant-platform/courant"
@@ -53,7 +54,7 @@ func isMail(s string) bool {
 }
 
 // addPerson appends a person, or completes the one with the same name or address.
-func addPerson(list []courant.Person, p courant.Person) []courant.Person {
+func (r *reader) addPerson(list []courant.Person, p courant.Person) []courant.Person {
 	for i := range list {
 		q := &list[i]
 		if p.Name != "" && p.Name == q.Name || p.Email != "" && p.Email == q.Email {
@@ -62,28 +63,28 @@ func addPerson(list []courant.Person, p courant.Person) []courant.Person {
 		}
 	}
 	if len(list) >= maxList {
+		r.cut.authors++
 		return list
 	}
 	return append(list, p)
 }
 
 // addWords appends the words of a comma-separated list.
-func addWords(list []string, words string) []string {
+func (r *reader) addWords(list []string, words string) []string {
 	for w := range strings.SplitSeq(words, ",") {
-		list = addWord(list, w)
+		list = r.addWord(list, w)
 	}
 	return list
 }
 
 // addWord appends a category unless it is in the list.
-func addWord(list []string, word string) []string {
-	if word = plain(word); word == "" || len(list) >= maxList {
+func (r *reader) addWord(list []string, word string) []string {
+	if word = plain(word); word == "" || slices.Contains(list, word) {
 		return list
 	}
-	for _, w := range list {
-		if w == word {
-			return list
-		}
+	if len(list) >= maxList {
+		r.cut.categories++
+		return list
 	}
 	return append(list, word)
 }

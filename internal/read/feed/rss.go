@@ -27,7 +27,16 @@ func (r *reader) readRSS() error {
 				r.out.Format = rssFormat(s)
 			}
 			r.rssElement()
+		case xmlscan.Text:
+			r.stray(s.Raw)
 		}
+	}
+}
+
+// stray names an element whose own text has no meaning.
+func (r *reader) stray(element string) {
+	if strings.TrimSpace(r.scan.Text) != "" {
+		r.ignore(element, "", strayText)
 	}
 }
 
@@ -75,6 +84,7 @@ func (r *reader) rssElement() {
 	case s.Name.Space == "rdf" && s.Name.Local == "rdf", s.Name.Space == "" && isContainer(s.Name.Local):
 		r.scope = r.inherit(r.scope)
 		r.channelAttrs()
+		r.about() // the link of the channel says the same
 	case isItem(s.Name):
 		r.rssItem()
 	default:
@@ -121,6 +131,7 @@ func itemChild(n xmlscan.Name) bool {
 
 // inherit returns the scope inside the current element.
 func (r *reader) inherit(outer scope) scope {
+	r.ownLang = ""
 	if len(r.scan.Attrs) == 0 {
 		return outer
 	}
@@ -130,8 +141,19 @@ func (r *reader) inherit(outer scope) scope {
 	}
 	if lang, ok := r.scan.LookupAttr("xml:lang"); ok {
 		outer.lang = strings.ReplaceAll(strings.TrimSpace(lang), "_", "-")
+		r.ownLang = outer.lang
 	}
 	return outer
+}
+
+// about returns the identifier of an element of RDF; its prefix may be another than rdf.
+func (r *reader) about() string {
+	for _, a := range r.scan.Attrs {
+		if _, local, ok := strings.Cut(a.Name, ":"); ok && strings.EqualFold(local, "about") {
+			return strings.TrimSpace(r.scan.Attr(a.Name))
+		}
+	}
+	return ""
 }
 
 // rssItem reads an item; the next one ends it, whatever is still open.
@@ -142,14 +164,18 @@ func (r *reader) rssItem() {
 		return
 	}
 	d := draft{scope: r.inherit(r.scope), based: r.based}
-	if about, ok := s.LookupAttr("rdf:about"); ok {
-		d.id = about
+	r.begin(&d)
+	if about := r.about(); about != "" {
+		d.id = spare{about, "rdf:about"}
 	}
 	r.itemAttrs(&d)
+	item := s.Raw
 	s.Children(isItem, func() {
 		if s.Kind() == xmlscan.Start {
 			r.itemElement(&d)
+			return
 		}
+		r.stray(item)
 	})
 	r.last(&d)
 }
@@ -158,7 +184,7 @@ func (r *reader) rssItem() {
 func (r *reader) last(d *draft) {
 	if r.scan.Truncated() {
 		r.amend("truncated", "; the incomplete item at the end gets no page")
-		if d.item.Link == "" && d.item.ID == "" && d.id == "" {
+		if d.item.Link == "" && d.item.ID == "" && d.id.value == "" {
 			return
 		}
 	}
@@ -198,15 +224,13 @@ func (r *reader) rssChild(d *draft, local string) {
 	s, it := &r.scan, &d.item
 	switch local {
 	case "title":
-		it.Title = firstOf(it.Title, plain(s.Inner(itemChild)))
+		r.first(&it.Title, plain(s.Inner(itemChild)))
 	case "link":
 		r.rssLink(d)
 	case "description", "summary", "abstract":
-		html := s.Inner(itemChild)
-		d.summary.offer(html, r.ownBase(d), 2)
+		r.offer(&d.summary, r.piece(d, 2))
 	case "content", "body", "fullitem", "fulltext", "full-text":
-		html := s.Inner(itemChild)
-		d.content.offer(html, r.ownBase(d), 2)
+		r.offer(&d.content, r.piece(d, 2))
 	case "guid":
 		r.guid(d)
 	case "pubdate", "published", "date":
@@ -215,28 +239,47 @@ func (r *reader) rssChild(d *draft, local string) {
 		r.setDate(&it.Updated, s.Inner(itemChild))
 	case "author", "managingeditor":
 		if p, ok := person(s.Inner(itemChild)); ok {
-			it.Authors = addPerson(it.Authors, p)
+			it.Authors = r.addPerson(it.Authors, p)
 		}
-	case "category", "keywords":
-		it.Categories = addWord(it.Categories, s.Inner(itemChild))
+	case "category":
+		it.Categories = r.addWord(it.Categories, s.Inner(itemChild))
+	case "keywords":
+		it.Categories = r.addWords(it.Categories, s.Inner(itemChild))
 	case "enclosure":
 		r.enclosureElement(d)
 	case "language":
-		it.Language = line(s.Inner(itemChild))
+		r.first(&it.Language, line(s.Inner(itemChild)))
 	case "copyright", "rights":
-		it.Rights = firstOf(it.Rights, r.itemNote(d))
+		r.first(&it.Rights, r.itemNote(d))
 	case "logo":
-		d.thumb = firstOf(d.thumb, d.address(s.Attr("href")))
+		url := d.address(s.Attr("href"))
 		s.Skip(itemChild)
+		r.spare(&d.thumb, url)
 	case "image":
 		r.itemImage(d)
 	case "metrics":
 		r.metrics(d)
-	case "comments", "source", "pdalink":
-		s.Skip(itemChild) // they contain text, so a missing end tag is noticed
+	case "comments":
+		r.comments(d)
+	case "source", "pdalink":
+		r.skip(itemChild) // they contain text, so a missing end tag is noticed
 	default:
-		s.Skip(isItem)
+		r.skip(isItem)
 	}
+}
+
+// comments reads the address of the page with the comments; some feeds have their number
+// instead.
+func (r *reader) comments(d *draft) {
+	text := r.whole(itemChild)
+	url := ""
+	if strings.Contains(text, "/") {
+		url = d.address(text)
+	}
+	if url == "" && text != "" {
+		r.ignore(r.scan.Raw, "", noUse)
+	}
+	r.first(&d.item.Comments, url)
 }
 
 // rssLink reads a link from text, or from the attribute href as in Atom.
@@ -246,7 +289,7 @@ func (r *reader) rssLink(d *draft) {
 		r.atomLink(d)
 		return
 	}
-	d.item.Link = firstOf(d.item.Link, r.pageLink(d.scope.base, r.whole(itemChild)))
+	r.first(&d.item.Link, r.pageLink(d.scope.base, r.whole(itemChild)))
 }
 
 // itemNote reads a short text of an item as clean HTML.
@@ -258,7 +301,7 @@ func (r *reader) itemNote(d *draft) string {
 func (r *reader) guid(d *draft) {
 	permanent := !strings.EqualFold(strings.TrimSpace(r.scan.Attr("isPermaLink")), "false")
 	id := r.whole(itemChild)
-	d.item.ID = firstOf(d.item.ID, id)
+	r.first(&d.item.ID, id)
 	if permanent && (strings.Contains(id, "://") || strings.HasPrefix(id, "/")) {
 		d.guidLink = d.address(id)
 	}
@@ -267,7 +310,7 @@ func (r *reader) guid(d *draft) {
 // itemImage reads the address of a picture from an attribute, text or a child. It
 // skips the title and the link of the picture.
 func (r *reader) itemImage(d *draft) {
-	s := &r.scan
+	s, image := &r.scan, r.scan.Raw
 	url := firstOf(s.Attr("href"), s.Attr("url"), s.Attr("src"))
 	s.Children(isItem, func() {
 		switch {
@@ -276,20 +319,21 @@ func (r *reader) itemImage(d *draft) {
 		case s.Name.Local == "url":
 			url = firstOf(strings.TrimSpace(s.Inner(isItem)), url)
 		default:
-			s.Skip(isItem)
+			r.skipIn(image, isItem)
 		}
 	})
-	d.thumb = firstOf(d.thumb, d.address(url))
+	r.spare(&d.thumb, d.address(url))
 }
 
 // enclosureElement accepts the address as text and under the attribute names of other
 // formats.
 func (r *reader) enclosureElement(d *draft) {
 	s := &r.scan
-	url := firstOf(s.Attr("url"), s.Attr("href"), s.Attr("src"))
-	kind, length := s.Attr("type"), s.Attr("length")
+	f := file{url: firstOf(s.Attr("url"), s.Attr("href"), s.Attr("src")), kind: s.Attr("type"), length: firstOf(s.Attr("length"), s.Attr("size")),
+		title: s.Attr("title"), duration: s.Attr("duration")}
 	text := s.Inner(itemChild)
-	d.enclosure(firstOf(url, strings.TrimSpace(text)), kind, length)
+	f.url = firstOf(f.url, strings.TrimSpace(text))
+	r.attach(d, f)
 }
 
 // itemAttrs reads the attributes of an item in CDF and Turbo RSS.

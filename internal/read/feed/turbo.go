@@ -21,21 +21,22 @@ func (r *reader) turboChannel(local string) {
 		r.turboAds()
 		return
 	case "goal":
-		f.Goals = addGoal(f.Goals, r.goal())
+		f.Goals = r.addGoal(f.Goals, r.goal())
 	case "cms_plugin":
-		f.Plugin = line(s.Inner(channelChild))
+		r.first(&f.Plugin, line(s.Inner(channelChild)))
 		return
 	case "logo":
 		square := strings.EqualFold(s.Attr("type"), "square")
 		url := resolve(r.scope.base, s.Inner(channelChild))
 		if square {
-			f.SquareLogo = firstOf(f.SquareLogo, url)
+			r.first(&f.SquareLogo, url)
 		} else {
-			f.Logo = firstOf(f.Logo, url)
+			r.first(&f.Logo, url)
 		}
 		return
 	default:
 		r.unknownTurbo(isTurboItem(local), "item")
+		s.MarkRead()
 	}
 	s.Skip(channelChild)
 }
@@ -69,6 +70,8 @@ func (r *reader) turboCounter() {
 	c := courant.Counter{Type: s.Attr("type"), ID: s.Attr("id"), Params: s.Attr("params"), URL: resolve(r.scope.base, s.Attr("url"))}
 	if len(f.Analytics) < maxList {
 		f.Analytics = append(f.Analytics, c)
+	} else {
+		r.feedCuts.others++
 	}
 	whole := c.ID != ""
 	switch strings.ToLower(c.Type) {
@@ -94,9 +97,12 @@ func (r *reader) turboAds() {
 	}
 	if a.Code = strings.TrimSpace(s.Inner(channelChild)); len(a.Code) > maxLine {
 		a.Code = "" // part of a code is worthless
+		r.here("too-long", "the code of the advertising network is longer than 4 KiB and was left out; shorten it")
 	}
 	if len(f.Ads) < maxList {
 		f.Ads = append(f.Ads, a)
+	} else {
+		r.feedCuts.others++
 	}
 }
 
@@ -105,8 +111,12 @@ func (r *reader) goal() courant.Goal {
 	return courant.Goal{Type: s.Attr("type"), ID: s.Attr("id"), Name: line(s.Attr("name")), Key: s.Attr("turbo-goal-id")}
 }
 
-func addGoal(list []courant.Goal, g courant.Goal) []courant.Goal {
-	if len(list) >= maxList || g == (courant.Goal{}) {
+func (r *reader) addGoal(list []courant.Goal, g courant.Goal) []courant.Goal {
+	if g == (courant.Goal{}) {
+		return list
+	}
+	if len(list) >= maxList {
+		r.cut.others++
 		return list
 	}
 	return append(list, g)
@@ -118,30 +128,32 @@ func (r *reader) turboChild(d *draft) {
 	r.turbo = r.turbo || s.Name.Space == "turbo" || s.Name.Local == "content"
 	switch s.Name.Local {
 	case "content":
-		r.turboContent(d, s.Inner(itemChild))
+		r.turboContent(d)
 	case "full-text":
-		html := s.Inner(itemChild)
-		d.content.offer(html, r.ownBase(d), 2)
+		r.offer(&d.content, r.piece(d, 2))
 	case "related":
 		r.turboRelated(d)
 	case "source":
-		d.item.ReportURL = d.address(s.Inner(itemChild))
+		r.first(&d.item.ReportURL, d.address(s.Inner(itemChild)))
 	case "topic":
-		d.item.ReportTitle = plain(s.Inner(itemChild))
+		r.first(&d.item.ReportTitle, plain(s.Inner(itemChild)))
 	case "goal":
-		d.item.Goals = addGoal(d.item.Goals, r.goal())
+		d.item.Goals = r.addGoal(d.item.Goals, r.goal())
 		s.Skip(itemChild)
 	case "extendedhtml", "genre", "official-comment":
-		s.Skip(itemChild) // changes nothing that is shown
+		r.skip(itemChild) // changes nothing that is shown
 	default:
 		r.unknownTurbo(isTurboFeed(s.Name.Local), "channel")
+		s.MarkRead()
 		s.Skip(itemChild)
 	}
 }
 
 // turboContent reads the page of an item, which has priority over every other text.
 // The heading in its header may become the title; see headed.
-func (r *reader) turboContent(d *draft, html string) {
+func (r *reader) turboContent(d *draft) {
+	p := r.piece(d, 5)
+	html := p.html
 	if strings.TrimSpace(html) == "" {
 		return
 	}
@@ -159,7 +171,8 @@ func (r *reader) turboContent(d *draft, html string) {
 		d.heading = heading
 		d.headless = rest
 	}
-	d.content.offer(html, r.ownBase(d), 5)
+	p.html, p.loose = html, false
+	r.offer(&d.content, p)
 }
 
 // unescaped undoes a second escaping: of the whole page, or of paired tags for emphasis
@@ -253,17 +266,19 @@ func (r *reader) turboRelated(d *draft) {
 	if strings.EqualFold(s.Attr("type"), "infinity") {
 		d.item.Endless = true
 	}
+	element := s.Raw
 	s.Children(isItem, func() {
 		if s.Kind() != xmlscan.Start {
+			r.stray(element)
 			return
 		}
 		if s.Name.Local != "link" {
-			s.Skip(isItem)
+			r.skipIn(element, isItem)
 			return
 		}
 		l := courant.RelatedLink{URL: r.near(d, s.Attr("url")), Image: r.near(d, firstOf(s.Attr("img"), s.Attr("image")))}
 		l.Title = plain(s.Inner(isItem))
-		d.relate(l)
+		r.relate(d, l)
 	})
 }
 
@@ -273,8 +288,12 @@ func (r *reader) near(d *draft, ref string) string {
 }
 
 // relate adds a related page.
-func (d *draft) relate(l courant.RelatedLink) {
-	if l.URL != "" && len(d.item.Related) < maxList {
+func (r *reader) relate(d *draft, l courant.RelatedLink) {
+	switch {
+	case l.URL == "":
+	case len(d.item.Related) >= maxList:
+		r.cut.links++
+	default:
 		d.item.Related = append(d.item.Related, l)
 	}
 }
@@ -291,11 +310,20 @@ func (r *reader) metrics(d *draft) {
 			s.Interrupt(depth)
 			return
 		case k == xmlscan.Start && s.Name.Local == "breadcrumb":
-			c := courant.Crumb{URL: r.near(d, s.Attr("url")), Text: line(s.Attr("text"))}
-			if c.Text != "" && len(d.item.Breadcrumbs) < maxList {
-				d.item.Breadcrumbs = append(d.item.Breadcrumbs, c)
-			}
+			r.crumb(d)
 		}
+	}
+}
+
+// crumb reads one breadcrumb.
+func (r *reader) crumb(d *draft) {
+	c := courant.Crumb{URL: r.near(d, r.scan.Attr("url")), Text: line(r.scan.Attr("text"))}
+	switch {
+	case c.Text == "":
+	case len(d.item.Breadcrumbs) >= maxList:
+		r.cut.others++
+	default:
+		d.item.Breadcrumbs = append(d.item.Breadcrumbs, c)
 	}
 }
 
@@ -305,7 +333,7 @@ func (r *reader) checkTurbo(d *draft) {
 	switch {
 	case it.Turbo == nil || !*it.Turbo:
 	case it.Link == "":
-		r.here("item-without-link", "the Turbo item has no link, which identifies its page, and was left out; add the link of the page")
+		r.here("item-without-link", "the Turbo item has no link, which identifies its page, so that its page gets an address of its own; add the link of the page")
 	case !d.turbo && d.content.html == "":
 		r.here("turbo-without-content", "the Turbo item has no turbo:content, or an empty one, so its page shows the description; add the content")
 	case d.turbo && d.heading == "":

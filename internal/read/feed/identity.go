@@ -1,0 +1,180 @@
+package feed
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/courant-platform/courant"
+)
+
+// origin is what is known of an item besides its contents.
+type origin struct {
+	given  bool // the feed gives its id
+	offset int  // of its end
+}
+
+// identify makes the ids of distinct items distinct. Of items with the same id and link,
+// repetitions and older versions are left out; the others get the id with a digest.
+func (r *reader) identify() {
+	type key struct{ id, link string }
+	items := r.out.Items
+	first := make(map[key]int, len(items))
+	groups := map[int][]int{} // by the first item of the group
+	for i := range items {
+		it := &items[i]
+		if it.Withdrawn || it.Turbo != nil || it.Cut {
+			continue // the address is the identity of Turbo pages
+		}
+		k := key{it.ID, it.Link}
+		at, seen := first[k]
+		if !seen {
+			first[k] = i
+			continue
+		}
+		if groups[at] == nil {
+			groups[at] = []int{at}
+		}
+		groups[at] = append(groups[at], i)
+	}
+	if len(groups) == 0 {
+		return
+	}
+	out := make([]bool, len(items))
+	for i := range items {
+		if group := groups[i]; group != nil {
+			r.separate(r.versions(group, out))
+		}
+	}
+	kept := items[:0]
+	for i := range items {
+		if !out[i] {
+			kept = append(kept, items[i])
+		}
+	}
+	r.out.Items = kept
+}
+
+// versions marks the repetitions and older versions of a group as left out and returns
+// the items that remain.
+func (r *reader) versions(group []int, out []bool) (rest []int) {
+	known := make(map[string]int, 2*len(group))
+	for _, i := range group {
+		it := &r.out.Items[i]
+		digest := r.digest(it, true)
+		exact := digest + it.Published.String() + it.Updated.String()
+		if at, ok := known[exact]; ok {
+			r.leaveOut(i, out, true)
+			r.merge(&r.out.Items[at], it)
+			continue
+		}
+		known[exact] = i
+		version := r.version(i, digest)
+		at, ok := known[version]
+		if !ok {
+			known[version] = i
+			continue
+		}
+		old, now := changed(&r.out.Items[at]), changed(it)
+		if old.Equal(now.Time) {
+			continue // nothing tells which one is newer
+		}
+		lost := i
+		if now.After(old.Time) {
+			lost, known[version] = at, i
+		}
+		r.leaveOut(lost, out, false)
+	}
+	for _, i := range group {
+		if !out[i] {
+			rest = append(rest, i)
+		}
+	}
+	return rest
+}
+
+// label names an item in a warning.
+func label(it *courant.Item) string { return strconv.Quote(bounded(firstOf(it.Title, it.Link, it.ID))) }
+
+// leaveOut marks an item as left out, because it repeats another one or is an older
+// version of it, and warns of that.
+func (r *reader) leaveOut(i int, out []bool, repeats bool) {
+	out[i] = true
+	code, text := "older-version", "is an older version of another one"
+	if repeats {
+		code, text = "duplicate-item", "repeats an earlier one"
+	}
+	r.warn(code, r.origins[i].offset, "", "the item "+label(&r.out.Items[i])+" "+text+" and was left out; list each item once")
+}
+
+// version returns what the versions of one item have in common, if their dates differ:
+// in Atom the id, as RFC 4287 says; elsewhere the id and the title; without an id the
+// whole content, of which digest is the digest.
+func (r *reader) version(i int, digest string) string {
+	switch it := &r.out.Items[i]; {
+	case !r.origins[i].given || changed(it).IsZero():
+	case strings.HasPrefix(r.out.Format, "atom"):
+		return "id"
+	case it.Title != "":
+		return "title " + it.Title
+	}
+	return digest
+}
+
+// changed is the date of the last change of an item.
+func changed(it *courant.Item) courant.Time {
+	if it.Updated.After(it.Published.Time) {
+		return it.Updated
+	}
+	return it.Published
+}
+
+// merge adds the categories of a repetition: some feeds repeat an item in each of its
+// categories.
+func (r *reader) merge(it, other *courant.Item) {
+	n := len(it.Categories)
+	for _, c := range other.Categories {
+		if !slices.Contains(it.Categories, c) && len(it.Categories) < maxList {
+			it.Categories = append(it.Categories, c)
+		}
+	}
+	if len(it.Categories) > n {
+		it.Hash = r.hasher.hash(it)
+	}
+}
+
+// separate gives the items of a group ids of their own: the id that they share, and a
+// digest of the title if no other item of the group has it, else of title and content.
+func (r *reader) separate(group []int) {
+	if len(group) < 2 {
+		return
+	}
+	titles := make(map[string]int, len(group))
+	for _, i := range group {
+		titles[r.out.Items[i].Title]++
+	}
+	for _, i := range group {
+		it := &r.out.Items[i]
+		alone := it.Title != "" && titles[it.Title] == 1
+		it.ID = courant.ShortID(it.ID + "#" + r.digest(it, !alone))
+	}
+}
+
+// digest returns 16 hexadecimal digits of a digest of an item's title and, if whole is
+// set, of its language, texts and files. Like the hash it ignores counters, advertisements and
+// parameters of addresses that change by themselves.
+func (r *reader) digest(it *courant.Item, whole bool) string {
+	h := &r.hasher
+	h.buf = h.buf[:0]
+	h.text(it.Title)
+	if whole {
+		h.text(it.Language)
+		h.html(it.Summary)
+		h.html(it.Content)
+		h.set(len(it.Enclosures), func(i int) { h.text(stable(it.Enclosures[i].URL)) })
+	}
+	sum := sha256.Sum256(h.buf)
+	return hex.EncodeToString(sum[:8])
+}
