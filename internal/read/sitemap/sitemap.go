@@ -7,9 +7,6 @@ import (
 	"strings"
 
 	"github.com/courant-platform/courant"
-	"github.com/courant-platform/courant/internal/kit/link"
-	"github.com/courant-platform/courant/internal/kit/markup"
-	"github.com/courant-platform/courant/internal/kit/when"
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
@@ -42,7 +39,15 @@ func Read(src io.Reader, opt Options) (*courant.Reading, error) {
 	} else {
 		r.entries(first)
 	}
-	r.out.Encoding = r.pieces.Encoding
+	err := r.finish(first)
+	return r.out, err
+}
+
+// finish completes the reading; first is the beginning of the document.
+func (r *reader) finish(first string) error {
+	if r.out.Encoding = r.pieces.Encoding; r.out.Encoding == "" {
+		r.out.Encoding = "utf-8"
+	}
 	if r.pieces.Healed {
 		r.out.WellFormed = false
 		r.warn("encoding", 0, "", "the bytes do not match the declared encoding, or there are characters that no document may contain, such as NUL; the text was read as "+r.out.Encoding+": declare the real encoding and remove such characters")
@@ -51,10 +56,12 @@ func Read(src io.Reader, opt Options) (*courant.Reading, error) {
 		r.out.WellFormed = false
 		r.warn("truncated", 0, "", "the document could not be read to the end: "+err.Error())
 	}
+	r.out.Warnings = append(r.out.Warnings, r.notes...)
 	if strings.TrimSpace(first) == "" {
-		return r.out, courant.Errorf(courant.Invalid, "empty: the document is empty")
+		r.out.WellFormed = false
+		return courant.Errorf(courant.Invalid, "empty: the document is empty")
 	}
-	return r.out, nil
+	return nil
 }
 
 // Text reports whether the beginning of a document looks like a sitemap in plain
@@ -81,6 +88,8 @@ type reader struct {
 	scan   xmlscan.Scanner
 	out    *courant.Reading
 	counts map[string]int
+	told   map[string]bool // names that were noted
+	notes  []courant.Warning
 }
 
 func (r *reader) warn(code string, offset int, element, text string) {
@@ -111,132 +120,74 @@ func (r *reader) lines(text string) {
 // or its namespace is wrong.
 func (r *reader) entries(first string) {
 	s := &r.scan
-	*s = xmlscan.Scanner{Source: first, Refill: r.pieces.Next, Space: space, Report: func(f xmlscan.Fault) {
-		r.out.WellFormed = false
-		r.warn(f.Code, f.Offset, f.Element, f.Text)
-	}}
-	for s.Next() != xmlscan.EOF {
-		if s.Kind() != xmlscan.Start || s.Name.Space != "" {
-			continue
-		}
-		switch s.Name.Local {
-		case "sitemapindex":
-			r.out.Format = "sitemapindex"
-		case "url", "sitemap":
+	*s = xmlscan.Scanner{Source: first, Refill: r.pieces.Next, Space: space}
+	if !r.root() {
+		return
+	}
+	around := "" // the element around the entries
+	for ok := true; ok; ok = s.Next() != xmlscan.EOF {
+		switch {
+		case s.Kind() == xmlscan.Text && strings.TrimSpace(s.Text) != "":
+			r.note(around, s.Offset, ignoredElement)
+		case s.Kind() != xmlscan.Start:
+		case isEntry(s.Name):
 			if !r.entry() {
 				return
+			}
+		default:
+			if around = s.Raw; hasValue(s.Attrs) {
+				r.note(around, s.Offset, ignoredElement)
+			}
+			if s.Name.Local == "sitemapindex" {
+				r.out.Format = "sitemapindex"
 			}
 		}
 	}
 }
 
-// space maps the namespaces of the extensions, in any version, to their usual
-// prefixes.
-func space(uri, prefix string) string {
-	for _, known := range [...]string{"news", "image", "video", "mobile", "xhtml"} {
-		if strings.Contains(uri, "sitemap-"+known) || prefix == known {
-			return known
-		}
-	}
-	if strings.Contains(uri, "sitemap") {
-		return ""
-	}
-	return prefix
-}
-
-func isEntry(n xmlscan.Name) bool {
-	return n.Space == "" && (n.Local == "url" || n.Local == "sitemap")
-}
-
-// entry reads one url or sitemap; the next one ends it, whatever is still open. It
-// returns false to stop reading.
-func (r *reader) entry() bool {
+// root moves to the first element of a sitemap and warns of what stands before it.
+func (r *reader) root() bool {
 	s := &r.scan
-	offset, raw := s.Offset, s.Raw
-	var u courant.SitemapURL
-	s.Children(isEntry, func() {
-		if s.Kind() == xmlscan.Start {
-			r.child(&u)
+	var faults []xmlscan.Fault
+	s.Report = func(f xmlscan.Fault) {
+		if len(faults) < maxPerCode {
+			faults = append(faults, f)
 		}
-	})
-	if u.Loc == "" {
-		if !s.Truncated() {
-			r.warn("entry-without-loc", offset, raw, "the entry has no loc and was left out; add loc")
+	}
+	report := func(f xmlscan.Fault) {
+		r.out.WellFormed = false
+		r.warn(f.Code, f.Offset, f.Element, f.Text)
+	}
+	junk := false
+	for {
+		switch s.Next() {
+		case xmlscan.EOF:
+			return false
+		case xmlscan.Text:
+			junk = junk || strings.TrimSpace(s.Text) != ""
+		case xmlscan.Start:
+			if s.Name.Local != "urlset" && s.Name.Local != "sitemapindex" && !isEntry(s.Name) {
+				junk = true
+				continue
+			}
+			if junk || strings.LastIndex(s.Source[:s.Offset], "<?xml ") > 0 {
+				r.junk()
+				faults = nil
+			}
+			s.Report = report
+			for _, f := range faults {
+				report(f)
+			}
+			return true
 		}
-		return true
-	}
-	return r.add(u)
-}
-
-// child reads an element of an entry. It does not skip the containers of extensions,
-// so their children come here too.
-func (r *reader) child(u *courant.SitemapURL) {
-	s := &r.scan
-	switch s.Name.Space + " " + s.Name.Local {
-	case " loc":
-		if text := r.text(); !s.Truncated() {
-			u.Loc = text
-		}
-	case " lastmod":
-		r.date(&u.Modified)
-	case " changefreq":
-		u.Changes = strings.ToLower(r.text())
-	case " priority":
-		u.Priority = r.text()
-	case "news title":
-		u.Title = r.text()
-	case "news name":
-		u.Name = r.text()
-	case "news language":
-		u.Language = r.text()
-	case "news publication_date":
-		r.date(&u.Published)
-		r.out.Format = "newssitemap"
-	case "image loc":
-		u.Images = r.media(u.Images)
-	case "video content_loc":
-		u.Videos = r.media(u.Videos)
-	case "video player_loc", "video thumbnail_loc", "xhtml link":
-		s.Skip(isEntry)
 	}
 }
 
-func (r *reader) text() string {
-	return strings.Clone(markup.Line(r.scan.Inner(isEntry)))
-}
-
-func (r *reader) date(to *courant.Time) {
-	t, _, ok := when.Parse(r.text())
-	if !ok {
-		r.here("bad-date", "the date cannot be read and was left out; write it like 2026-01-31 or 2026-01-31T15:04:05+03:00")
-		return
-	}
-	to.Time = t
-}
-
-func (r *reader) media(list []string) []string {
-	if u := link.Resolve(r.opt.URL, r.text()); u != "" && len(list) < maxMedia {
-		list = append(list, u)
-	}
-	return list
-}
-
-// add adds an entry; it returns false if the sitemap is full.
-func (r *reader) add(u courant.SitemapURL) bool {
-	if len(r.out.URLs) >= MaxURLs {
-		r.here("too-many-urls", "the sitemap has more than 50,000 addresses and the others were left out; split the sitemap")
-		return false
-	}
-	address := link.Resolve(r.opt.URL, u.Loc)
-	if address == "" || len(u.Loc) > maxURL {
-		r.here("bad-link", "this is not an address, or it is longer than 2,048 bytes; write it in full, beginning with http:// or https://")
-		return true
-	}
-	if host := link.Host(r.opt.URL); host != "" && r.out.Format != "sitemapindex" && link.Domain(link.Host(address)) != link.Domain(host) {
-		r.here("foreign-url", "the address belongs to another site and was left out; list only the sitemap's own site")
-		return true
-	}
-	u.Loc = address
-	r.out.URLs = append(r.out.URLs, u)
-	return true
+// junk warns of what stands before the current element and begins the document there.
+func (r *reader) junk() {
+	r.out.WellFormed = false
+	r.warn("junk-before", 0, "", "there is other data before the sitemap, which was skipped; remove it, also blank lines before the XML declaration")
+	r.scan.Unread()
+	r.scan.CloseTo(0)
+	r.scan.Next()
 }
