@@ -72,6 +72,7 @@ func readAny(open func() (io.ReadCloser, error), opt Options) (Result, error) {
 		return none, err
 	}
 	defer f.Close()
+	unknown := unknownEncoding(f.Beginning(headSize), opt.ContentType)
 	kind, doc := detect(f, opt.ContentType)
 	if err := wrongKind(opt.Kind, kind); err != nil {
 		return none, err
@@ -79,10 +80,13 @@ func readAny(open func() (io.ReadCloser, error), opt Options) (Result, error) {
 	switch {
 	case isCatalog(opt.Kind, kind):
 		c, err := catalog.Read(doc, catalog.Options{URL: opt.URL, ContentType: opt.ContentType, Offer: opt.Offer, Again: again(open), Now: opt.Now})
+		encodingWarning(&c.Reading, unknown)
 		afterArchive(&c.Reading, f)
 		return Result{c.Reading, c.Complete, c.Count}, err
 	case kind == kindSitemap:
 		r, err := sitemap.Read(doc, sitemap.Options{URL: opt.URL, ContentType: opt.ContentType})
+		encodingWarning(r, unknown)
+		afterArchive(r, f)
 		return Result{Reading: *r, Complete: err == nil}, err
 	}
 	body, err := io.ReadAll(io.LimitReader(doc, MaxFeed+1))
