@@ -200,11 +200,14 @@ func (p Page) body(v *view) (template.HTML, *shown) {
 func withoutTitle(html, title string) string {
 	before, rest, _ := strings.Cut(html, "<h1>")
 	inside, after, ok := strings.Cut(rest, "</h1>")
-	if !ok || len(before) > 1000 || markup.Plain(before) != "" || markup.Plain(inside) != markup.Plain(title) {
+	if !ok || len(before) > 1000 || words(markup.Text(before)) != "" || words(markup.Text(inside)) != words(title) {
 		return html
 	}
 	return before + after
 }
+
+// words is text with single blanks.
+func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // lead returns the first picture that the source gives outside the text.
 func (p Page) lead() *shown {
