@@ -132,3 +132,23 @@ func TestALongHeadIsReadOnce(t *testing.T) {
 type brokenReader struct{ err error }
 
 func (b brokenReader) Read([]byte) (int, error) { return 0, b.err }
+
+func TestAnUnknownEncodingIsNamed(t *testing.T) {
+	yml := `<yml_catalog><shop><offers><offer id="1"><name>N</name></offer></offers></shop></yml_catalog>`
+	sitemap := `<urlset><url><loc>https://a.example/</loc></url></urlset>`
+	for _, document := range []string{yml, sitemap, rss(ns, product)} {
+		for declaration, want := range map[string]string{
+			``: "", `<?xml version="1.0" encoding="UTF-8"?>`: "", `<?xml version="1.0" encoding="utf8"?>`: "", `<?xml version='1.0' encoding='windows-9999' standalone='yes'?>`: "windows-9999",
+			`<?xml version="1.0" encoding = "x-shop"?>`: "x-shop",
+		} {
+			r, err := readText(declaration+document, read.Options{URL: "https://a.example/"})
+			told := len(r.Warnings) > 0 && r.Warnings[0].Code == "encoding" && strings.Contains(r.Warnings[0].Text, want)
+			if err != nil || told != (want != "") || r.WellFormed == told {
+				t.Errorf("%s: %s: %+v, %v", r.Format, declaration, r.Warnings, err)
+			}
+		}
+		if r, err := readText(document, read.Options{ContentType: "text/xml; charset=x-shop"}); err != nil || len(r.Warnings) == 0 || !strings.Contains(r.Warnings[0].Text, "x-shop") {
+			t.Errorf("%s: %+v, %v", r.Format, r.Warnings, err)
+		}
+	}
+}

@@ -30,8 +30,14 @@ func availability(text string) (available bool, word string, known bool) {
 	case "instock", "available", "true", "1", "yes", "y", "да", "есть", "вналичии", "наскладе", "естьвналичии", "внаявності", "auflager", "lieferbar",
 		"sofortlieferbar", "enstock", "disponible", "disponibile", "skladem", "dostępny", "dostepny":
 		return true, "", true
-	case "availablefororder", "limitedavailability", "limitedstock", "lowstock", "onlineonly", "instoreonly":
-		return true, strings.ReplaceAll(line(text[strings.LastIndexAny(text, "/#")+1:]), " ", "_"), true
+	case "availablefororder":
+		return true, "available_for_order", true
+	case "limitedavailability", "limitedstock", "lowstock":
+		return true, "limited_availability", true
+	case "onlineonly":
+		return true, "online_only", true
+	case "instoreonly":
+		return true, "in_store_only", true
 	case "outofstock", "soldout", "notavailable", "unavailable", "нетвналичии", "отсутствует", "немаєвнаявності", "распродано", "продано", "ausverkauft",
 		"nichtlieferbar", "épuisé", "agotado", "vyprodáno", "niedostępny":
 		return false, outOfStock, true

@@ -61,6 +61,8 @@ func (r *reader) channelElement(local string) {
 		}
 	case "image", "icon", "logo":
 		r.feedImage(local)
+	case "items": // of RDF: repeats the addresses of the items
+		r.scan.Skip(isItem)
 	default:
 		r.ignore()
 	}

@@ -97,7 +97,7 @@ func (r *reader) productID(o *courant.Offer) {
 	offset, raw := r.scan.Offset, r.scan.Raw
 	id := r.identifier()
 	if o.ID != "" && id != "" && id != o.ID {
-		r.note(raw, offset, "the item has another id before this one, which is ignored")
+		r.note(raw, offset, "the item has another id before its %s, which is ignored")
 		return
 	}
 	first(&o.ID, id)
@@ -121,7 +121,7 @@ func (r *reader) productLink(o *courant.Offer) {
 		r.addPicture(o, href, false)
 		return
 	}
-	r.note(raw, offset, "the item has another link, and this one is ignored")
+	r.note(raw, offset, "the item has another link, and this %s is ignored")
 }
 
 // enclosure reads the picture that some product feeds attach to an item.

@@ -11,6 +11,8 @@ import (
 // maxNames is how many names of ignored and of unknown elements a reading tells.
 const maxNames = 200
 
+const maxNameLength = 64 // of a name in a note, in bytes
+
 // once reports whether a name comes for the first time. It is false for all names beyond
 // maxNames.
 func (r *reader) once(name string) bool {
@@ -24,14 +26,16 @@ func (r *reader) once(name string) bool {
 	return true
 }
 
-// note says once for each name that an element or attribute is of no use.
+// note says once for each name that an element or attribute is of no use; %s in the text
+// is its name.
 func (r *reader) note(name string, offset int, text string) {
 	if !r.once(name) {
 		return
 	}
+	name = strings.ToValidUTF8(strings.Clone(name[:min(len(name), maxNameLength)]), "")
 	line, column := r.pieces.Position(offset)
 	r.notes = append(r.notes, courant.Warning{Code: "ignored", Level: courant.LevelInfo, Line: line, Column: column,
-		Element: strings.ToValidUTF8(strings.Clone(name[:min(len(name), 64)]), ""), Text: text})
+		Element: name, Text: strings.ReplaceAll(text, "%s", name)})
 }
 
 // ignore skips the rest of the current element and notes its name if it, or an element
@@ -71,8 +75,8 @@ func hasValue(attrs []xmlscan.Attr) bool {
 }
 
 const (
-	ignoredElement   = "Courant has no use for this element, and for what is inside it, and ignores it"
-	ignoredAttribute = "Courant has no use for this attribute and ignores it"
+	ignoredElement   = "Courant has no use for the element %s, nor for what is inside it, and ignores it"
+	ignoredAttribute = "Courant has no use for the attribute %s and ignores it"
 )
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
@@ -155,7 +159,7 @@ func (r *reader) unknown(details *[]courant.Param) {
 	if r.once("unknown element " + name) {
 		r.here("unknown-element", "the element is not known in this place and was kept as a detail; check its name")
 	}
-	text := ""
+	var text []byte
 	for open := true; open; {
 		switch s.Next() {
 		case xmlscan.EOF:
@@ -170,29 +174,29 @@ func (r *reader) unknown(details *[]courant.Param) {
 			r.attributes()
 			r.unknown(details)
 		case xmlscan.Text:
-			text = r.joined(text)
+			text = r.appendText(text)
 		}
 	}
 	if len(text) > maxLine {
 		r.here("too-long", "the text is longer than 4,096 bytes and its end was left out; shorten it")
 	}
-	r.addDetail(details, name, line(decoded(text)))
+	r.addDetail(details, name, line(decoded(string(text))))
 }
 
-// joined appends the current piece of text.
-func (r *reader) joined(text string) string {
+// appendText appends the current piece of text, unless there is more than maxLine.
+func (r *reader) appendText(text []byte) []byte {
 	part := r.scan.Text
-	if !r.scan.CDATA {
-		part = charref.String(part, true)
-	}
-	part = strings.TrimSpace(part)
-	switch {
-	case part == "" || len(text) > maxLine:
+	if isBlank(part) || len(text) > maxLine {
 		return text
-	case text == "":
-		return strings.Clone(part[:min(len(part), maxLine+1)])
 	}
-	return text + " " + part[:min(len(part), maxLine+1)]
+	part = part[:min(len(part), 2*maxLine)]
+	if len(text) > 0 {
+		text = append(text, ' ')
+	}
+	if r.scan.CDATA {
+		return append(text, part...)
+	}
+	return charref.Append(text, part, true)
 }
 
 // addDetail adds a detail if it has a value.

@@ -281,7 +281,7 @@ func (r *reader) param(o *courant.Offer) {
 	switch p.Value = r.text(); {
 	case p.Value == "":
 		if p.Name != "" {
-			r.note("param", offset, "a param without a value says nothing and is ignored")
+			r.note("param", offset, "a %s without a value says nothing and is ignored")
 		}
 	case p.Name == "":
 		r.here("param-without-name", "the param has no name and was kept as a detail; add the attribute name")
@@ -328,7 +328,7 @@ func (r *reader) readDescription(o *courant.Offer) {
 	offset, raw := r.scan.Offset, r.scan.Raw
 	html := r.description(r.scan.Inner(r.stop()))
 	if html != "" && o.Description != "" && html != o.Description {
-		r.note(raw, offset, "the offer has a second description, which is ignored")
+		r.note(raw, offset, "the offer has a second description, %s, which is ignored")
 		return
 	}
 	first(&o.Description, html)

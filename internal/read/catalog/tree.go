@@ -68,27 +68,19 @@ func (t *tree) path(id string) branch {
 	}
 	slices.Reverse(b.ids)
 	slices.Reverse(b.names)
-	t.cache(id, b)
-	return b
-}
-
-// cache keeps the path for an id or a name.
-func (t *tree) cache(id string, b branch) {
 	if t.paths == nil {
 		t.paths = map[string]branch{}
 	}
-	if b.names != nil && len(t.paths) < maxCategories {
+	if b.names != nil {
 		t.paths[strings.Clone(id)] = b
 	}
+	return b
 }
 
 // named adds the categories of a path like "Clothing > Shoes"; the id of each
 // is its path.
 func (t *tree) named(path string) branch {
 	t.cut = false
-	if known, ok := t.paths[path]; ok {
-		return known
-	}
 	var b branch
 	id, parent := "", ""
 	for part := range strings.SplitSeq(path, ">") {
@@ -108,6 +100,5 @@ func (t *tree) named(path string) branch {
 		}
 		parent = id
 	}
-	t.cache(path, b)
 	return b
 }

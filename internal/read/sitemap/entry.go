@@ -91,7 +91,7 @@ func (r *reader) set(to *string, read func() string) {
 	case *to == "":
 		*to = text
 	case text != "" && text != *to:
-		r.note(raw, offset, "the entry has this element twice, and the second one is ignored")
+		r.note(raw, offset, "the entry has two elements %s, and the second one is ignored")
 	}
 }
 

@@ -7,12 +7,14 @@ import (
 	"github.com/courant-platform/courant/internal/kit/xmlscan"
 )
 
-const ignoredElement = "Courant has no use for this element, and for what is inside it, and ignores it"
+const ignoredElement = "Courant has no use for the element %s, nor for what is inside it, and ignores it"
 
 // maxNames is how many names of ignored elements a reading tells.
 const maxNames = 200
 
-// note says once for each name that an element is of no use.
+const maxNameLength = 64 // of a name in a note, in bytes
+
+// note says once for each name that an element is of no use; %s in the text is its name.
 func (r *reader) note(name string, offset int, text string) {
 	if r.told[name] || len(r.told) >= maxNames {
 		return
@@ -21,9 +23,10 @@ func (r *reader) note(name string, offset int, text string) {
 		r.told = map[string]bool{}
 	}
 	r.told[strings.Clone(name)] = true
+	name = strings.ToValidUTF8(strings.Clone(name[:min(len(name), maxNameLength)]), "")
 	line, column := r.pieces.Position(offset)
 	r.notes = append(r.notes, courant.Warning{Code: "ignored", Level: courant.LevelInfo, Line: line, Column: column,
-		Element: strings.ToValidUTF8(strings.Clone(name[:min(len(name), 64)]), ""), Text: text})
+		Element: name, Text: strings.ReplaceAll(text, "%s", name)})
 }
 
 // ignore skips the rest of the current element and notes its name if it, or an element

@@ -91,6 +91,38 @@ func TestTextIsASitemapIfItsLinesAreAddresses(t *testing.T) {
 	}
 }
 
+func TestWhatStandsBeforeASitemapIsTold(t *testing.T) {
+	document := `<urlset ` + ns + `><url><loc>https://site.example/a</loc></url></urlset>`
+	for before, junk := range map[string]bool{
+		"": false, `<?xml version="1.0"?>`: false, "\n<!-- x -->": false, "\n" + `<?xml version="1.0"?>`: true, "text ": true, "<b>Notice</b> in <b>y.php<br>\n": true, "<html><body>": true,
+	} {
+		r := read(t, before+document)
+		if got := len(r.Warnings) > 0 && r.Warnings[0].Code == "junk-before"; got != junk || r.WellFormed == junk || len(r.URLs) != 1 {
+			t.Errorf("after %q: %+v, well formed %v, %d addresses", before, r.Warnings, r.WellFormed, len(r.URLs))
+		}
+	}
+}
+
+func TestWhatIsIgnoredIsNamedOnce(t *testing.T) {
+	entry := `<url><loc>https://site.example/a?x=1&amp;amp;y=2</loc><rank>1</rank><image:image><image:loc>/1.jpg</image:loc><image:caption>C</image:caption><image:title/></image:image>` +
+		`<video:video><video:title>V</video:title><video:content_loc>/v.mp4</video:content_loc></video:video><xhtml:link rel="alternate" href="/de"/><priority>0.5</priority><priority>0.6</priority><lastmod/></url>`
+	r := read(t, `<urlset `+ns+` xmlns:image="http://www.google.com/schemas/sitemap-image/1.1" xmlns:video="http://www.google.com/schemas/sitemap-video/1.1" xmlns:xhtml="http://www.w3.org/1999/xhtml">`+entry+entry+`</urlset>`)
+	var names []string
+	for _, w := range r.Warnings {
+		if w.Code != "ignored" || w.Level != courant.LevelInfo || !strings.Contains(w.Text, w.Element) {
+			t.Errorf("got %+v", w)
+		}
+		names = append(names, w.Element)
+	}
+	if got := strings.Join(names, " "); got != "rank image:caption video:title xhtml:link priority" || r.URLs[0].Loc != "https://site.example/a?x=1&y=2" || r.URLs[1].Priority != "0.5" {
+		t.Errorf("%s, %+v", got, r.URLs)
+	}
+	if many := read(t, `<urlset `+ns+` xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"><url><loc>/a</loc>`+strings.Repeat(`<image:image><image:loc>/1.jpg</image:loc></image:image>`, 1001)+
+		`</url><url><loc>/b</loc><image:image><image:loc>mailto:x</image:loc></image:image></url></urlset>`); len(many.Warnings) != 2 || many.Warnings[0].Code != "too-many" || many.Warnings[1].Code != "bad-link" {
+		t.Errorf("%+v", many.Warnings)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add(`<urlset><url><loc>https://site.example/</loc><lastmod>2026</lastmod></url></urlset>`)
 	f.Add("https://site.example/\nhttps://site.example/b")
