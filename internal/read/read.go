@@ -60,22 +60,24 @@ func Read(open func() (io.ReadCloser, error), opt Options) (Result, error) {
 	return r, err
 }
 
+// nothing is the result for a document of which nothing was read.
+func nothing() Result { return Result{Reading: courant.Reading{Format: "unknown", Encoding: "utf-8"}} }
+
 func readAny(open func() (io.ReadCloser, error), opt Options) (Result, error) {
-	none := Result{Reading: courant.Reading{Format: "unknown", Encoding: "utf-8"}}
 	src, err := open()
 	if err != nil {
-		return none, err
+		return nothing(), err
 	}
 	defer src.Close()
 	f, err := unpack.Open(src, MaxCatalog)
 	if err != nil {
-		return none, err
+		return nothing(), err
 	}
 	defer f.Close()
 	unknown := unknownEncoding(f.Beginning(headSize), opt.ContentType)
 	kind, doc := detect(f, opt.ContentType)
 	if err := wrongKind(opt.Kind, kind); err != nil {
-		return none, err
+		return nothing(), err
 	}
 	switch {
 	case isCatalog(opt.Kind, kind):
@@ -89,12 +91,17 @@ func readAny(open func() (io.ReadCloser, error), opt Options) (Result, error) {
 		afterArchive(r, f)
 		return Result{Reading: *r, Complete: err == nil}, err
 	}
+	return readFeed(f, doc, kind, opt)
+}
+
+// readFeed reads what is neither a catalogue nor a sitemap. doc is the contents of f.
+func readFeed(f *unpack.File, doc io.Reader, kind kind, opt Options) (Result, error) {
 	body, err := io.ReadAll(io.LimitReader(doc, MaxFeed+1))
 	switch {
 	case len(body) > MaxFeed:
-		return none, courant.Errorf(courant.Invalid, "too_large: the feed is larger than %d bytes", MaxFeed)
+		return nothing(), courant.Errorf(courant.Invalid, "too_large: the feed is larger than %d bytes", MaxFeed)
 	case err != nil && len(body) == 0:
-		return none, err
+		return nothing(), err
 	case kind == kindOPML:
 		return outlines(body)
 	}

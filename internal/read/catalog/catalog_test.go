@@ -287,6 +287,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(`<rss xmlns:g="http://base.google.com/ns/1.0"><channel><item><g:id>1</g:id><g:price>5 USD</g:price><g:shipping><g:price>1</g:price></g:shipping></item></channel></rss>`)
 	f.Add(`<yml_catalog><shop><promos><promo id="p"><purchase><product offer-id="1"/></purchase></promo></promos><offer id='`)
 	f.Fuzz(func(t *testing.T, text string) {
+		catalog.Detect(text)
 		c, err := catalog.Read(strings.NewReader(text), catalog.Options{URL: "https://shop.example/"})
 		if err != nil && !errors.Is(err, courant.Invalid) {
 			t.Fatal(err)
