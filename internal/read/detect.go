@@ -33,19 +33,20 @@ const (
 	kindOther    kind = "another document"
 )
 
-// detect returns the kind of a document and a reader of it from its beginning.
-func detect(f *unpack.File, contentType string) (kind, io.Reader) {
-	head := f.Beginning(headSize)
+// detect returns the kind of a document, its beginning, which is valid until the first
+// read, and a reader of all of it.
+func detect(f *unpack.File, contentType string) (k kind, head []byte, doc io.Reader) {
+	head = f.Beginning(headSize)
 	k, sure := kindOf(head, contentType)
 	if sure || len(head) < headSize {
-		return k, f
+		return k, head, f
 	}
 	p := &peeked{src: f}
 	for size := 4 * headSize; ; size *= 4 {
 		p.fill(min(size, mostHead))
 		k, sure = kindOf(p.head, contentType)
 		if sure || p.err != nil || size >= mostHead {
-			return k, p
+			return k, p.head, p
 		}
 	}
 }

@@ -74,18 +74,19 @@ func readAny(open func() (io.ReadCloser, error), opt Options) (Result, error) {
 		return nothing(), err
 	}
 	defer f.Close()
-	unknown := unknownEncoding(f.Beginning(headSize), opt.ContentType)
-	kind, doc := detect(f, opt.ContentType)
+	kind, head, doc := detect(f, opt.ContentType)
 	if err := wrongKind(opt.Kind, kind); err != nil {
 		return nothing(), err
 	}
 	switch {
 	case isCatalog(opt.Kind, kind):
+		unknown := unknownEncoding(head, opt.ContentType)
 		c, err := catalog.Read(doc, catalog.Options{URL: opt.URL, ContentType: opt.ContentType, Offer: opt.Offer, Again: again(open), Now: opt.Now})
 		encodingWarning(&c.Reading, unknown)
 		afterArchive(&c.Reading, f)
 		return Result{c.Reading, c.Complete, c.Count}, err
 	case kind == kindSitemap:
+		unknown := unknownEncoding(head, opt.ContentType)
 		r, err := sitemap.Read(doc, sitemap.Options{URL: opt.URL, ContentType: opt.ContentType})
 		encodingWarning(r, unknown)
 		afterArchive(r, f)

@@ -13,6 +13,9 @@ const fewItems = 8
 // its first items have the elements of one. head is the feed's beginning. If it holds
 // no whole item, sure is false; the answer is then about the item that it begins with.
 func Detect(head string) (products, sure bool) {
+	if !mayHavePrice(head) && (strings.Contains(head, "</item>") || strings.Contains(head, "</entry>")) {
+		return false, true // most feeds
+	}
 	s := xmlscan.Scanner{Source: head, Space: space}
 	offers, items := 0, 0
 	for items < fewItems && s.Next() != xmlscan.EOF {
@@ -36,6 +39,11 @@ func Detect(head string) (products, sure bool) {
 		}
 	}
 	return 2*offers > items, items > 0
+}
+
+// mayHavePrice is a fast check that a text has the word price.
+func mayHavePrice(text string) bool {
+	return strings.Contains(text, "price") || strings.Contains(text, "PRICE") || strings.Contains(text, "Price")
 }
 
 // evidence counts the children of an item that only products have.
