@@ -100,6 +100,7 @@ func kindOf(head []byte, contentType string) (k kind, sure bool) {
 		switch k := elementKind(s.Name.Local, first, t); k {
 		case kindOther:
 			first = false
+			s.CloseTo(0) // junk has tags without an end
 		case kindFeed:
 			products, sure := catalog.Detect(t)
 			if products {

@@ -95,6 +95,7 @@ type reader struct {
 	ids      map[uint64]struct{} // 8-byte digests of the offers so far
 	merchant bool
 	told     map[string]bool   // names that were noted
+	untold   bool              // there are more
 	notes    []courant.Warning // of level info
 	bare     courant.Warning   // the first price without a currency
 	bares    int               // prices without a currency
@@ -169,6 +170,9 @@ func (r *reader) tell() {
 		r.warn("no-prices", 0, "", "no offer has a price, so this may be no catalogue but a feed; change the kind of the source to feed, or add prices")
 	}
 	r.out.Warnings = append(r.out.Warnings, r.notes...)
+	if r.untold {
+		r.out.Warnings = append(r.out.Warnings, moreNames)
+	}
 }
 
 // empty replaces nil lists by empty ones.

@@ -107,28 +107,33 @@ func (r *reader) productID(o *courant.Offer) {
 func (r *reader) productLink(o *courant.Offer) {
 	s := &r.scan
 	offset, raw, href := s.Offset, s.Raw, s.Attr("href")
-	rel := strings.ToLower(s.Attr("rel"))
+	rel, picture := strings.ToLower(s.Attr("rel")), isPicture(s.Attr("type"))
 	text := r.text()
 	first(&href, text)
-	switch rel {
-	case "", "alternate":
+	switch {
+	case rel == "" || rel == "alternate":
 		href = r.address(href)
 		if o.URL == "" || href == "" || href == o.URL {
 			first(&o.URL, href)
 			return
 		}
-	case "enclosure":
+	case rel == "enclosure" && picture:
 		r.addPicture(o, href, false)
 		return
 	}
 	r.note(raw, offset, "the item has another link, and this %s is ignored")
 }
 
+// isPicture reports whether a media type is that of a picture.
+func isPicture(mediaType string) bool {
+	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(mediaType)), "image/")
+}
+
 // enclosure reads the picture that some product feeds attach to an item.
 func (r *reader) enclosure(o *courant.Offer) {
 	s := &r.scan
 	offset, raw, ref := s.Offset, s.Raw, s.Attr("url")
-	picture := strings.HasPrefix(strings.ToLower(s.Attr("type")), "image/")
+	picture := isPicture(s.Attr("type"))
 	s.Skip(isItem)
 	if picture {
 		r.addPicture(o, ref, false)

@@ -16,7 +16,11 @@ const maxNameLength = 64 // of a name in a note, in bytes
 // once reports whether a name comes for the first time. It is false for all names beyond
 // maxNames.
 func (r *reader) once(name string) bool {
-	if r.told[name] || len(r.told) >= maxNames {
+	if r.told[name] {
+		return false
+	}
+	if len(r.told) >= maxNames {
+		r.untold = true
 		return false
 	}
 	if r.told == nil {
@@ -25,6 +29,10 @@ func (r *reader) once(name string) bool {
 	r.told[strings.Clone(name)] = true
 	return true
 }
+
+// moreNames is the note on the names beyond maxNames.
+var moreNames = courant.Warning{Code: "ignored", Level: courant.LevelInfo, Line: 1, Column: 1,
+	Text: "the document has more names that are not known or of no use than the 200 that are told; use fewer names"}
 
 // note says once for each name that an element or attribute is of no use; %s in the text
 // is its name.

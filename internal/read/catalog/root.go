@@ -27,6 +27,7 @@ func (r *reader) document() error {
 			read := r.rootReader()
 			if read == nil {
 				junk = true
+				s.CloseTo(0) // junk has tags without an end
 				continue
 			}
 			if junk || strings.LastIndex(s.Source[:s.Offset], "<?xml ") > 0 {

@@ -11,7 +11,7 @@ func TestWhatStandsBeforeACatalogueIsTold(t *testing.T) {
 	products := merchant(`<g:price>5 USD</g:price>`)
 	for before, junk := range map[string]bool{
 		"": false, `<?xml version="1.0"?>`: false, "\n <!-- x -->": false, `<?xml version="1.0"?><?xml-stylesheet href="x"?>` + "\n": false,
-		"\n" + `<?xml version="1.0"?>`: true, " text ": true, "<b>Notice</b>: x in <b>y.php</b><br />\n" + `<?xml version="1.0"?>`: true, "<br>\n<b>Warning: <i>x\n": true, "<div>": true,
+		"\n" + `<?xml version="1.0"?>`: true, " text ": true, "<b>Notice</b>: x in <b>y.php</b><br />\n" + `<?xml version="1.0"?>`: true, "<br>\n<b>Warning: <i>x\n": true, "<div>": true, strings.Repeat("<br>x\n", 300): true,
 	} {
 		for name, document := range map[string]string{"yml": yml, "merchant": products} {
 			c := read(t, before+document)

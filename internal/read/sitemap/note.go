@@ -14,9 +14,17 @@ const maxNames = 200
 
 const maxNameLength = 64 // of a name in a note, in bytes
 
+// moreNames is the note on the names beyond maxNames.
+var moreNames = courant.Warning{Code: "ignored", Level: courant.LevelInfo, Line: 1, Column: 1,
+	Text: "the document has more elements of no use than the 200 that are told; use fewer names"}
+
 // note says once for each name that an element is of no use; %s in the text is its name.
 func (r *reader) note(name string, offset int, text string) {
-	if r.told[name] || len(r.told) >= maxNames {
+	if r.told[name] {
+		return
+	}
+	if len(r.told) >= maxNames {
+		r.untold = true
 		return
 	}
 	if r.told == nil {

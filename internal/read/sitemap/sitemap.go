@@ -57,6 +57,9 @@ func (r *reader) finish(first string) error {
 		r.warn("truncated", 0, "", "the document could not be read to the end: "+err.Error())
 	}
 	r.out.Warnings = append(r.out.Warnings, r.notes...)
+	if r.untold {
+		r.out.Warnings = append(r.out.Warnings, moreNames)
+	}
 	if strings.TrimSpace(first) == "" {
 		r.out.WellFormed = false
 		return courant.Errorf(courant.Invalid, "empty: the document is empty")
@@ -89,6 +92,7 @@ type reader struct {
 	out    *courant.Reading
 	counts map[string]int
 	told   map[string]bool // names that were noted
+	untold bool            // there are more
 	notes  []courant.Warning
 }
 
@@ -168,6 +172,7 @@ func (r *reader) root() bool {
 		case xmlscan.Start:
 			if s.Name.Local != "urlset" && s.Name.Local != "sitemapindex" && !isEntry(s.Name) {
 				junk = true
+				s.CloseTo(0) // junk has tags without an end
 				continue
 			}
 			if junk || strings.LastIndex(s.Source[:s.Offset], "<?xml ") > 0 {

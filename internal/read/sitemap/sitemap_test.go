@@ -94,7 +94,7 @@ func TestTextIsASitemapIfItsLinesAreAddresses(t *testing.T) {
 func TestWhatStandsBeforeASitemapIsTold(t *testing.T) {
 	document := `<urlset ` + ns + `><url><loc>https://site.example/a</loc></url></urlset>`
 	for before, junk := range map[string]bool{
-		"": false, `<?xml version="1.0"?>`: false, "\n<!-- x -->": false, "\n" + `<?xml version="1.0"?>`: true, "text ": true, "<b>Notice</b> in <b>y.php<br>\n": true, "<html><body>": true,
+		"": false, `<?xml version="1.0"?>`: false, "\n<!-- x -->": false, "\n" + `<?xml version="1.0"?>`: true, "text ": true, "<b>Notice</b> in <b>y.php<br>\n": true, "<html><body>": true, strings.Repeat("<br>x\n", 300): true,
 	} {
 		r := read(t, before+document)
 		if got := len(r.Warnings) > 0 && r.Warnings[0].Code == "junk-before"; got != junk || r.WellFormed == junk || len(r.URLs) != 1 {
