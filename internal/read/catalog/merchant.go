@@ -20,6 +20,8 @@ func (r *reader) items() error {
 		switch s.Next() {
 		case xmlscan.EOF:
 			return nil
+		case xmlscan.Text:
+			r.stray("channel")
 		case xmlscan.Start:
 			switch {
 			case isItem(s.Name):
@@ -137,7 +139,9 @@ func (r *reader) merchantOffer() bool {
 	s.Children(isItem, func() {
 		if s.Kind() == xmlscan.Start {
 			r.merchantElement(d)
+			return
 		}
+		r.stray(raw)
 	})
 	if r.cut = s.Truncated(); r.cut {
 		return true

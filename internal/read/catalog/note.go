@@ -72,6 +72,13 @@ func (r *reader) ignore() {
 	}
 }
 
+// stray notes text between elements; around is the name of the element around it.
+func (r *reader) stray(around string) {
+	if !isBlank(r.scan.Text) {
+		r.note(around, r.scan.Offset, "Courant has no use for text between the elements of %s and ignores it")
+	}
+}
+
 // hasValue reports whether an attribute has a value that is not about syntax.
 func hasValue(attrs []xmlscan.Attr) bool {
 	for i := range attrs {

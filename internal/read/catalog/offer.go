@@ -38,7 +38,9 @@ func (r *reader) ymlOffer(offersType string) bool {
 	s.Children(isOffer, func() {
 		if s.Kind() == xmlscan.Start {
 			r.offerElement(d)
+			return
 		}
+		r.stray(raw)
 	})
 	if r.cut = s.Truncated(); r.cut {
 		return true

@@ -24,7 +24,7 @@ func (r *reader) rareElement(d *draft, local string) {
 		o.Adult = r.boolean(r.text())
 	case "age":
 		unit := s.Attr("unit")
-		o.Age = line(r.text() + " " + unit)
+		r.put(o, &o.Age, local, line(r.text()+" "+unit))
 	case "condition":
 		r.condition(o)
 	case "rec":

@@ -25,9 +25,10 @@ func (r *reader) extra(local string) {
 
 // children calls f for each child element and ignores those for which f returns false.
 func (r *reader) children(f func(local string) (read bool)) {
-	s, stop := &r.scan, r.stop()
+	s, stop, raw := &r.scan, r.stop(), r.scan.Raw
 	s.Children(stop, func() {
 		if s.Kind() != xmlscan.Start {
+			r.stray(raw)
 			return
 		}
 		r.attributes()

@@ -141,6 +141,9 @@ func (r *reader) settleSale(o *courant.Offer, p *prices) {
 	o.Price = price
 	switch {
 	case sale == "":
+		if p.dates != "" {
+			r.note("g:sale_price_effective_date", r.scan.Offset, "the offer has no sale price, so its %s is ignored")
+		}
 		return
 	case isZero(price) && !isZero(sale):
 		o.Price = sale

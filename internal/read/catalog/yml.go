@@ -24,6 +24,8 @@ func (r *reader) yml() error {
 		switch s.Next() {
 		case xmlscan.EOF:
 			return nil
+		case xmlscan.Text:
+			r.stray("shop")
 		case xmlscan.Start:
 			if s.Name.Local != "offer" {
 				r.attributes()
