@@ -138,7 +138,7 @@ func TestParseGivesOneObjectALineForEveryFile(t *testing.T) {
 		if p.File != files[i] || (p.Error != nil) != broken || p.Format == "" {
 			t.Errorf("got %s", line)
 		}
-		if i == 0 && (len(p.Items) != 1 || p.Items[0]["link"] != "http://a.example/1" || p.Items[0]["title"] != "One two three") {
+		if i == 0 && (len(p.Items) != 1 || p.Items[0]["link"] != "http://a.example/1" || p.Items[0]["title"] != "One two…three") {
 			t.Errorf("got %+v", p.Items)
 		}
 		if i == 2 && !strings.HasPrefix(*p.Error, "empty: ") || i == 3 && !strings.HasPrefix(*p.Error, "not_a_feed: ") {
