@@ -8,9 +8,6 @@
 package markup
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/courant-platform/courant/internal/kit/link"
 )
 
@@ -136,11 +133,7 @@ func (c *Cleaner) start(el element) {
 }
 
 // drop records an element that is left out with its contents.
-func (c *Cleaner) drop(name string) {
-	if len(c.found.Dropped) < maxDropped && !slices.Contains(c.found.Dropped, name) {
-		c.found.Dropped = append(c.found.Dropped, strings.Clone(name))
-	}
-}
+func (c *Cleaner) drop(name string) { c.found.Dropped = addName(c.found.Dropped, name) }
 
 // emit writes a start tag and pushes it on open.
 func (c *Cleaner) emit(el element) {

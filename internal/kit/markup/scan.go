@@ -153,8 +153,8 @@ func (s *scanner) tag(off int, kind tokenKind) tokenKind {
 		return endOfInput
 	}
 	s.pos = i
-	if kind == startToken && s.el.raw {
-		s.skipRaw()
+	if kind == startToken && s.el.raw && !(s.name == "iframe" && (s.shut() || !s.closes(s.name))) {
+		s.skipRaw() // text after an iframe that is never closed is not its contents
 	}
 	return kind
 }

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -145,10 +146,17 @@ func (t *writer) flushGap() {
 // HTML stays, and so does the name of an element that the title is about: a start tag
 // without attributes whose end tag is missing, as in "How to use <video>".
 func Plain(s string) string {
+	text, _ := Title(s)
+	return text
+}
+
+// Title is Plain that also returns the names of the elements that were left out with
+// their contents, such as script; see Found.Dropped.
+func Title(s string) (text string, dropped []string) {
 	if strings.IndexByte(s, '<') >= 0 {
-		s = stripTags(s)
+		s, dropped = stripTags(s)
 	}
-	return Line(charref.String(s, false))
+	return Line(charref.String(s, false)), dropped
 }
 
 // Line returns text on one line: white space collapsed, controls dropped, NFC.
@@ -173,8 +181,9 @@ func isLine(s string) bool {
 	return s == "" || last != ' '
 }
 
-// stripTags removes tags, comments and the contents of elements that are not text.
-func stripTags(s string) string {
+// stripTags removes tags, comments and the contents of elements that are not text, which
+// it names.
+func stripTags(s string) (text string, dropped []string) {
 	sc := scanner{src: s}
 	out := make([]byte, 0, len(s))
 	for sc.pos < len(s) {
@@ -186,13 +195,26 @@ func stripTags(s string) string {
 			out = append(out, s[at:sc.pos]...) // not a tag of HTML, or one without an end
 		case kind == startToken && sc.mentioned(at, out):
 			out = append(out, s[at:sc.pos]...)
-		case kind == startToken && sc.el.drop && !sc.el.raw:
-			sc.skip()
+		case kind == startToken && sc.el.drop:
+			dropped = addName(dropped, sc.name)
+			if !sc.el.raw {
+				sc.skip()
+			}
+		case kind == startToken && (sc.name == "img" || sc.name == "iframe"):
+			dropped = addName(dropped, sc.name)
 		case sc.el.block || sc.name == "br":
 			out = append(out, ' ')
 		}
 	}
-	return string(out)
+	return string(out), dropped
+}
+
+// addName appends a name unless it is in the list or the list is full.
+func addName(list []string, name string) []string {
+	if len(list) >= maxDropped || slices.Contains(list, name) {
+		return list
+	}
+	return append(list, strings.Clone(name))
 }
 
 // mentioned reports whether the start tag at an offset is only the name of an element

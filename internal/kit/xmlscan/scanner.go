@@ -113,6 +113,14 @@ type binding struct {
 // Depth returns the number of elements around the current token.
 func (s *Scanner) Depth() int { return len(s.open) }
 
+// Parent returns the name as written of the innermost open element, "" if there is none.
+func (s *Scanner) Parent() string {
+	if len(s.open) == 0 {
+		return ""
+	}
+	return s.open[len(s.open)-1].raw
+}
+
 // Rest returns the unread part of Source.
 func (s *Scanner) Rest() string { return s.Source[s.pos:] }
 

@@ -30,6 +30,18 @@ func resolve(base, ref string) string {
 	return url
 }
 
+// badLink is the text of the warning for a link that is not a web address.
+const badLink = "the link is not a web address and was left out; write the whole address, beginning with http, and nothing else"
+
+// url is resolve that warns of what is not an address.
+func (r *reader) url(base, ref string) string {
+	url := resolve(base, ref)
+	if url == "" && strings.TrimSpace(ref) != "" {
+		r.here("bad-link", badLink)
+	}
+	return url
+}
+
 // isProse reports whether text has several words before its first slash, unlike a path.
 func isProse(ref string) bool {
 	first, _, slash := strings.Cut(ref, "/")
@@ -54,7 +66,7 @@ func (r *reader) pageLink(base, text string) string {
 			return url
 		}
 	}
-	r.here("bad-link", "the link is not a web address and was left out; write the whole address, beginning with http, and nothing else")
+	r.here("bad-link", badLink)
 	return ""
 }
 
@@ -63,11 +75,8 @@ type file struct{ url, kind, length, title, duration string }
 
 // attach adds a file; a missing type is guessed from its name.
 func (r *reader) attach(d *draft, f file) {
-	url := d.address(f.url)
+	url := r.url(d.scope.base, f.url)
 	if url == "" {
-		if strings.TrimSpace(f.url) != "" {
-			r.here("bad-link", "the link of the file is not a web address and was left out; write the whole address, beginning with http, and nothing else")
-		}
 		return
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(f.length), 10, 64)

@@ -27,7 +27,7 @@ func (r *reader) readAtom() error {
 			}
 			r.atomElement()
 		case xmlscan.Text:
-			r.stray(s.Raw)
+			r.stray()
 		}
 	}
 }
@@ -88,13 +88,12 @@ func (r *reader) entry() {
 	}
 	d := draft{scope: r.inherit(r.scope), based: r.based}
 	r.begin(&d)
-	entry := s.Raw
 	s.Children(isEntry, func() {
 		if s.Kind() == xmlscan.Start {
 			r.entryElement(&d)
 			return
 		}
-		r.stray(entry)
+		r.stray()
 	})
 	r.lastEntry(&d)
 }
@@ -142,13 +141,13 @@ func (r *reader) atomChild(d *draft, local string) {
 	case "link":
 		r.atomLink(d)
 	case "published":
-		r.atomDate(&it.Published, &d.publishedRank, 3)
+		r.atomDate(&it.Published, &d.published, 3)
 	case "issued":
-		r.atomDate(&it.Published, &d.publishedRank, 2)
+		r.atomDate(&it.Published, &d.published, 2)
 	case "created":
-		r.atomDate(&it.Published, &d.publishedRank, 1)
+		r.atomDate(&it.Published, &d.published, 1)
 	case "updated", "modified":
-		r.atomDate(&it.Updated, &d.updatedRank, 1)
+		r.atomDate(&it.Updated, &d.updated, 1)
 	case "author":
 		if p := r.atomPerson(d.scope); p != (courant.Person{}) {
 			it.Authors = r.addPerson(it.Authors, p)
@@ -190,18 +189,23 @@ func (r *reader) atomTitle(d *draft) {
 }
 
 // atomDate keeps the last date of the highest rank.
-func (r *reader) atomDate(t *courant.Time, had *int, rank int) {
+func (r *reader) atomDate(t *courant.Time, had *dated, rank int) {
 	var read courant.Time
 	r.setDate(&read, r.scan.Inner(atomStop))
 	if read.IsZero() {
 		return
 	}
-	if !t.IsZero() && !t.Equal(read.Time) {
-		r.unused()
+	name := r.scan.Raw
+	if rank < had.rank {
+		had.name, name = name, had.name // the new date is the one that is not used
+	} else {
+		read, t.Time = courant.Time{Time: t.Time}, read.Time
+		had.rank = rank
 	}
-	if rank >= *had {
-		*t, *had = read, rank
+	if !read.IsZero() && !read.Equal(t.Time) {
+		r.ignore(had.name, "", notNeeded)
 	}
+	had.name = name
 }
 
 // relation returns the relation of a link in lower case, without its usual prefix.
@@ -224,13 +228,13 @@ func (r *reader) atomLink(d *draft) {
 		r.attach(d, f)
 		return
 	case "related":
-		l := courant.RelatedLink{URL: d.address(s.Attr("href")), Title: line(s.Attr("title"))}
+		l := courant.RelatedLink{URL: r.url(d.scope.base, s.Attr("href")), Title: line(s.Attr("title"))}
 		s.Skip(atomStop)
 		r.relate(d, l)
 		return
 	case "replies":
 		if kind := s.Attr("type"); kind == "" || strings.Contains(strings.ToLower(kind), "html") {
-			url := d.address(s.Attr("href"))
+			url := r.url(d.scope.base, s.Attr("href"))
 			s.Skip(atomStop)
 			r.first(&d.item.Comments, url)
 			return
@@ -250,8 +254,13 @@ func (r *reader) skipLink(rel string) {
 func (r *reader) atomPage(d *draft) {
 	s := &r.scan
 	kind := strings.ToLower(s.Attr("type"))
-	href := r.pageLink(d.scope.base, s.Attr("href"))
-	s.Skip(atomStop)
+	ref, given := s.LookupAttr("href")
+	if text := strings.TrimSpace(s.Inner(atomStop)); !given {
+		ref = text // as in RSS
+	} else if text != "" && text != ref {
+		r.ignore(s.Raw+"/text()", "", notNeeded)
+	}
+	href := r.pageLink(d.scope.base, ref)
 	if href == "" {
 		return
 	}
@@ -271,7 +280,7 @@ func (r *reader) atomContent(d *draft) {
 		r.offer(&d.content, r.atomPiece(d))
 		return
 	}
-	f := file{url: d.address(src), kind: kind}
+	f := file{url: r.url(d.scope.base, src), kind: kind}
 	html, _ := r.atomMarkup("")
 	if strings.TrimSpace(html) != "" {
 		r.ignore(r.scan.Raw+"/text()", "", notNeeded)
@@ -303,7 +312,7 @@ func (r *reader) atomCategory(list *[]string) {
 	term, label := s.Attr("term"), s.Attr("label")
 	text := s.Inner(atomStop)
 	*list = r.addWord(*list, firstOf(term, label, text))
-	if term != "" && label != "" && plain(label) != plain(term) {
+	if term != "" && label != "" && r.plain(label) != r.plain(term) {
 		r.ignore(s.Raw, "label", notNeeded)
 	}
 }

@@ -18,7 +18,7 @@ func (r *reader) feedElement() {
 	case "link":
 		r.feedLink()
 	case "updated", "modified":
-		r.setDate(&f.Updated, s.Inner(atomStop))
+		r.channelDate(false)
 	case "author":
 		if p := r.atomPerson(r.scope); p != (courant.Person{}) {
 			f.Authors = r.addPerson(f.Authors, p)
@@ -28,9 +28,9 @@ func (r *reader) feedElement() {
 	case "rights", "copyright":
 		r.first(&f.Rights, r.atomNote(r.inherit(r.scope).base))
 	case "logo":
-		r.feedPicture(resolve(r.scope.base, s.Inner(atomStop)), true)
+		r.feedPicture(r.url(r.scope.base, s.Inner(atomStop)), true)
 	case "icon":
-		r.feedPicture(resolve(r.scope.base, s.Inner(atomStop)), false)
+		r.feedPicture(r.url(r.scope.base, s.Inner(atomStop)), false)
 	case "generator":
 		r.first(&f.Generator, line(s.Inner(atomStop)))
 	default:
@@ -65,8 +65,17 @@ func (r *reader) feedLink() {
 		return
 	}
 	kind := strings.ToLower(s.Attr("type"))
-	href := resolve(r.inherit(r.scope).base, s.Attr("href"))
-	s.Skip(atomStop)
+	base := r.inherit(r.scope).base
+	ref, given := s.LookupAttr("href")
+	if text := strings.TrimSpace(s.Inner(atomStop)); !given {
+		ref = text // as in RSS
+	} else if text != "" && text != ref {
+		r.ignore(s.Raw+"/text()", "", notNeeded)
+	}
+	href := r.url(base, ref)
+	if given && ref == "" {
+		href = base // the document itself
+	}
 	if href == "" {
 		return
 	}
@@ -107,7 +116,7 @@ func (r *reader) atomPerson(outer scope) courant.Person {
 		case s.Name.Local == "email":
 			r.first(&p.Email, strings.TrimPrefix(line(s.Inner(atomStop)), "mailto:"))
 		case s.Name.Local == "uri" || s.Name.Local == "url" || s.Name.Local == "homepage":
-			r.first(&p.URL, resolve(base, s.Inner(atomStop)))
+			r.personLink(&p, base, s.Inner(atomStop))
 		default:
 			r.skipIn(element, atomStop)
 		}
@@ -115,15 +124,24 @@ func (r *reader) atomPerson(outer scope) courant.Person {
 	if text = strings.TrimSpace(text); text != "" && p != (courant.Person{}) {
 		r.ignore(element, "", strayText)
 	}
-	return orText(p, text)
+	return r.orText(p, text)
+}
+
+// personLink reads the address of a person's page, or a mail address in its place.
+func (r *reader) personLink(p *courant.Person, base, text string) {
+	if mail, ok := strings.CutPrefix(strings.TrimSpace(text), "mailto:"); ok && isMail(mail) {
+		r.first(&p.Email, mail)
+		return
+	}
+	r.first(&p.URL, r.url(base, text))
 }
 
 // orText completes a person from text that is there instead of elements.
-func orText(p courant.Person, text string) courant.Person {
+func (r *reader) orText(p courant.Person, text string) courant.Person {
 	if p == (courant.Person{}) {
-		p, _ = person(text)
+		p, _ = r.person(text)
 	}
-	if q, ok := person(p.Name); ok && p.Email == "" {
+	if q, ok := r.person(p.Name); ok && p.Email == "" {
 		p.Name, p.Email = firstOf(q.Name, p.Name), q.Email
 	}
 	return p
@@ -136,7 +154,7 @@ func (r *reader) atomSource(d *draft) {
 	s.Children(isEntry, func() {
 		switch {
 		case s.Kind() != xmlscan.Start:
-			r.stray(element)
+			r.stray()
 		case s.Name.Local == "author":
 			d.author, d.authorName = r.addPerson(d.author, r.atomPerson(d.scope)), element+"/author"
 		case s.Name.Local == "rights":

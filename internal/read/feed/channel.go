@@ -23,7 +23,7 @@ func (r *reader) channelElement() {
 	}
 	switch s.Name.Local {
 	case "title":
-		r.first(&f.Title, plain(s.Inner(channelChild)))
+		r.first(&f.Title, r.plain(s.Inner(channelChild)))
 	case "link":
 		r.channelLink()
 	case "description", "tagline", "subtitle", "abstract":
@@ -38,7 +38,7 @@ func (r *reader) channelElement() {
 	case "generator":
 		r.first(&f.Generator, line(s.Inner(channelChild)))
 	case "managingeditor", "author", "webmaster":
-		if p, ok := person(s.Inner(channelChild)); ok {
+		if p, ok := r.person(s.Inner(channelChild)); ok {
 			f.Authors = r.addPerson(f.Authors, p)
 		}
 	case "category":
@@ -52,7 +52,7 @@ func (r *reader) channelElement() {
 	case "image":
 		r.channelImage()
 	case "logo":
-		url := resolve(r.scope.base, s.Attr("href"))
+		url := r.url(r.scope.base, s.Attr("href"))
 		s.Skip(channelChild)
 		r.feedPicture(url, false)
 	default:
@@ -65,14 +65,15 @@ func (r *reader) channelDate(last bool) {
 	f := &r.out.Feed
 	var t courant.Time
 	r.setDate(&t, r.scan.Inner(channelChild))
-	if t.IsZero() {
-		return
-	}
-	if !f.Updated.IsZero() && !f.Updated.Equal(t.Time) {
+	switch {
+	case t.IsZero():
+	case f.Updated.IsZero() || last:
+		if !f.Updated.IsZero() && !f.Updated.Equal(t.Time) {
+			r.ignore(r.dateName, "", notNeeded)
+		}
+		f.Updated, r.dateName = t, r.scan.Raw
+	case !f.Updated.Equal(t.Time):
 		r.unused()
-	}
-	if f.Updated.IsZero() || last {
-		f.Updated = t
 	}
 }
 
@@ -112,7 +113,7 @@ func (r *reader) skipped(list *[]int, name string, number func(string) int) {
 	s.Children(isItem, func() {
 		switch {
 		case s.Kind() != xmlscan.Start:
-			r.stray(element)
+			r.stray()
 		case s.Name.Local == name:
 			n := number(strings.ToLower(line(s.Inner(isItem))))
 			if n < 0 {
@@ -147,9 +148,9 @@ func (r *reader) channelImage() {
 	s.Children(isItem, func() {
 		switch {
 		case s.Kind() != xmlscan.Start:
-			r.stray(element)
+			r.stray()
 		case s.Name.Local == "url":
-			r.feedPicture(resolve(r.scope.base, s.Inner(isItem)), true)
+			r.feedPicture(r.url(r.scope.base, s.Inner(isItem)), true)
 		default:
 			r.skipIn(element, isItem)
 		}
@@ -202,11 +203,11 @@ func (r *reader) feedMedia(local string) {
 	s, f := &r.scan, &r.out.Feed
 	switch local {
 	case "thumbnail":
-		url := resolve(r.scope.base, s.Attr("url"))
+		url := r.url(r.scope.base, s.Attr("url"))
 		s.Skip(channelChild)
 		r.feedPicture(url, false)
 	case "title":
-		r.first(&f.Title, plain(s.Inner(channelChild)))
+		r.first(&f.Title, r.plain(s.Inner(channelChild)))
 	case "description":
 		r.first(&f.Description, r.channelNote())
 	case "copyright":
@@ -225,13 +226,13 @@ func (r *reader) feedWords(local string) {
 	s, f := &r.scan, &r.out.Feed
 	switch local {
 	case "title":
-		r.first(&f.Title, plain(s.Inner(channelChild)))
+		r.first(&f.Title, r.plain(s.Inner(channelChild)))
 	case "creator", "author", "publisher":
-		if p, ok := person(s.Inner(channelChild)); ok {
+		if p, ok := r.person(s.Inner(channelChild)); ok {
 			f.Authors = r.addPerson(f.Authors, p)
 		}
 	case "date", "modified":
-		r.setDate(&f.Updated, s.Inner(channelChild))
+		r.channelDate(false)
 	case "keywords":
 		f.Categories = r.addWords(f.Categories, s.Inner(channelChild))
 	case "subject":
@@ -254,13 +255,13 @@ func (r *reader) feedWords(local string) {
 			r.skip(channelChild)
 			return
 		}
-		url := resolve(r.scope.base, s.Attr("href"))
+		url := r.url(r.scope.base, s.Attr("href"))
 		s.Skip(channelChild)
 		r.feedPicture(url, false)
 	case "image":
 		url := firstOf(s.Attr("href"), s.Attr("url"))
 		text := s.Inner(channelChild)
-		r.feedPicture(resolve(r.scope.base, firstOf(url, text)), false)
+		r.feedPicture(r.url(r.scope.base, firstOf(url, text)), false)
 	default:
 		r.skip(channelChild)
 	}

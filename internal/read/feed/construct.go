@@ -5,9 +5,9 @@ import (
 	"html"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/courant-platform/courant/internal/kit/charref"
-	"github.com/courant-platform/courant/internal/kit/markup"
 )
 
 // atomMarkup reads a text construct as HTML. It returns base, which its addresses are
@@ -138,23 +138,33 @@ func htmlKind(kind string) string {
 	return kind
 }
 
+// minBase64 is the shortest line of base64 that is written on several lines.
+const minBase64 = 20
+
+// octets is the type of data of any kind.
+const octets = "application/octet-stream"
+
 // decodeBase64 returns the decoded text as HTML, or "" if the type is not text. ok is
 // false if the text is not in base64.
 func decodeBase64(s, kind string) (html string, ok bool) {
-	s = strings.Join(strings.Fields(s), "")
+	lines := strings.Fields(s)
+	if len(lines) > 1 && len(lines[0]) < minBase64 {
+		return "", false // words
+	}
+	s = strings.Join(lines, "")
 	b, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
 		b, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
 	}
 	text := strings.Map(charref.Printable, strings.ToValidUTF8(string(b), "\uFFFD"))
 	switch {
-	case err != nil:
+	case err != nil || kind == octets && len(s) < minBase64 && !utf8.Valid(b):
 		return "", false
 	case kind == "html" || strings.Contains(kind, "html"):
 		return text, true
 	case strings.HasPrefix(kind, "text"):
 		return paragraphs(text), true
-	case kind == "application/octet-stream" || kind == "":
+	case kind == octets && utf8.Valid(b) || kind == "":
 		return text, true
 	}
 	return "", true
@@ -184,11 +194,11 @@ func (r *reader) note(html, base string) string {
 func (r *reader) atomText() string {
 	switch kind, encoded := r.textKind(); {
 	case encoded:
-		return plain(r.encodedMarkup(kind))
+		return r.plain(r.encodedMarkup(kind))
 	case kind == "xhtml":
-		return line(markup.Text(r.scan.InnerXHTML(atomStop)))
+		return r.plain(r.scan.InnerXHTML(atomStop))
 	case kind == "html":
-		return plain(r.scan.Inner(atomStop))
+		return r.plain(r.scan.Inner(atomStop))
 	}
 	return line(r.scan.Inner(atomStop))
 }

@@ -39,7 +39,14 @@ type draft struct {
 	turbo             bool   // has a page of Turbo RSS
 	heading, headless string // the heading of that page, and the page without it
 
-	publishedRank, updatedRank int
+	published, updated dated
+}
+
+// dated is the origin of a date: the rank of its element, of which the highest wins, and
+// its name.
+type dated struct {
+	rank int
+	name string
 }
 
 // piece is markup, the base of its addresses and its language.
@@ -289,10 +296,15 @@ func line(s string) string {
 	return markup.Line(s)
 }
 
-// plain makes a title from HTML.
-func plain(s string) string {
+// plain makes a title from HTML. It names the elements that are left out with their
+// contents.
+func (r *reader) plain(s string) string {
 	if len(s) > 4*maxLine {
 		s = strings.ToValidUTF8(s[:4*maxLine], "")
 	}
-	return markup.Plain(s)
+	text, dropped := markup.Title(s)
+	for _, name := range dropped {
+		r.ignore(name, "", inContent)
+	}
+	return text
 }

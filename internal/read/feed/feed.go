@@ -92,6 +92,7 @@ type reader struct {
 	links  map[string]bool // links of its items so far
 	raw    bool            // HTML is left as it is
 
+	dateName          string // the element that the date of the feed comes from
 	imageName         string // the element that the picture of the feed comes from
 	logo              bool   // that picture is better than others
 	feedLinkKind      string // media type of the feed's link

@@ -67,11 +67,11 @@ func (r *reader) jsonFeed(o jsonObject) {
 	f.Next = r.jsonURL(o, "next_url")
 	f.Description = textHTML(jsonText(o["description"]))
 	f.Language = line(jsonText(o["language"]))
-	f.Image = firstOf(r.jsonURL(o, "icon"), r.jsonURL(o, "favicon"))
-	f.Authors = r.jsonPeople(o)
+	f.Image = r.or(r.jsonURL(o, "icon"), spare{r.jsonURL(o, "favicon"), "favicon"})
+	f.Authors = r.jsonPeople("", o)
 	r.scope.lang = f.Language
 	for _, hub := range jsonList(o["hubs"]) {
-		url := resolve(r.scope.base, firstOf(jsonText(jsonFields(hub)["url"]), jsonText(hub)))
+		url := r.url(r.scope.base, firstOf(jsonText(jsonFields(hub)["url"]), jsonText(hub)))
 		switch {
 		case url == "":
 		case len(f.Hubs) >= maxList:
@@ -113,7 +113,7 @@ func (r *reader) jsonItem(doc *jsonFeed, raw jsonValue) {
 	r.jsonWords(&d, o)
 	r.jsonFiles(&d, o)
 	it := &d.item
-	it.Authors = r.jsonPeople(o)
+	it.Authors = r.jsonPeople("items/", o)
 	d.author = slices.Clone(r.out.Feed.Authors)
 	it.Language = line(jsonText(o["language"]))
 	for _, tag := range jsonList(o["tags"]) {
@@ -133,9 +133,6 @@ func (r *reader) jsonWords(d *draft, o jsonObject) {
 		it.Link = external
 	} else if external != "" {
 		r.relate(d, courant.RelatedLink{URL: external})
-	}
-	if url := jsonText(o["url"]); it.Link == "" && strings.TrimSpace(url) != "" {
-		r.here("bad-link", "the link is not a web address and was left out; write the whole address, beginning with http, and nothing else")
 	}
 	r.setDate(&it.Published, jsonText(o["date_published"]))
 	r.setDate(&it.Updated, jsonText(o["date_modified"]))
@@ -160,26 +157,27 @@ func (r *reader) jsonFiles(d *draft, o jsonObject) {
 
 // jsonURL resolves an address, or the field url of an object.
 func (r *reader) jsonURL(o jsonObject, name string) string {
-	return resolve(r.scope.base, firstOf(jsonText(o[name]), jsonText(jsonFields(o[name])["url"])))
+	return r.url(r.scope.base, firstOf(jsonText(o[name]), jsonText(jsonFields(o[name])["url"])))
 }
 
-// jsonPeople reads authors and author, each of which may be an object, a list of
-// them or a name.
-func (r *reader) jsonPeople(o jsonObject) (people []courant.Person) {
+// jsonPeople reads authors and author of an object, to which path leads. Each may be an
+// object, a list of them or a name.
+func (r *reader) jsonPeople(path string, o jsonObject) (people []courant.Person) {
 	for _, name := range [...]string{"authors", "author"} {
 		for _, a := range jsonList(o[name]) {
 			f := jsonFields(a)
-			p := courant.Person{Name: line(jsonText(f["name"])), URL: resolve(r.scope.base, jsonText(f["url"]))}
-			if f == nil {
-				p, _ = person(jsonText(a))
+			p := courant.Person{Name: line(jsonText(f["name"]))}
+			r.personLink(&p, r.scope.base, jsonText(f["url"]))
+			if mail := strings.TrimSpace(jsonText(f["email"])); isMail(mail) {
+				r.first(&p.Email, mail)
 			}
-			if mail, ok := strings.CutPrefix(jsonText(f["url"]), "mailto:"); ok && isMail(mail) {
-				p.Email = mail
+			if f == nil {
+				p, _ = r.person(jsonText(a))
 			}
 			if p != (courant.Person{}) {
 				people = r.addPerson(people, p)
 			}
-			r.jsonIgnored("authors/", f, personField)
+			r.jsonIgnored(path+name+"/", f, personField)
 		}
 	}
 	return people

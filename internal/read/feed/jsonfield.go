@@ -7,15 +7,31 @@ import "sort"
 func (r *reader) jsonIgnored(path string, o jsonObject, known func(string) bool) {
 	var names []string
 	for name, value := range o {
-		if !known(name) && value != "null" {
+		if value != "null" && (!known(name) || isText(name) && !isJSONText(value)) {
 			names = append(names, name)
 		}
 	}
 	sort.Strings(names) // the order of a map is random
 	for _, name := range names {
-		r.ignore(path+name, "", noUseName)
+		why := noUseName
+		if known(name) {
+			why = notPlausible
+		}
+		r.ignore(path+name, "", why)
 	}
 }
+
+// isText reports whether the value of a field must be a text or a number.
+func isText(name string) bool {
+	switch name {
+	case "id", "title", "date_published", "date_modified", "summary", "content_text", "content_html", "language", "description", "name":
+		return true
+	}
+	return false
+}
+
+// isJSONText reports whether jsonText reads a value.
+func isJSONText(value string) bool { return value == `""` || jsonText(value) != "" }
 
 // feedField reports whether a feed has a field that is read.
 func feedField(name string) bool {
@@ -47,4 +63,4 @@ func fileField(name string) bool {
 }
 
 // personField reports whether an author has a field that is read.
-func personField(name string) bool { return name == "name" || name == "url" }
+func personField(name string) bool { return name == "name" || name == "url" || name == "email" }

@@ -27,12 +27,12 @@ func (r *reader) mediaWords(d *draft) {
 	s := &r.scan
 	switch s.Name.Local {
 	case "thumbnail":
-		url := d.address(s.Attr("url"))
+		url := r.url(d.scope.base, s.Attr("url"))
 		s.Skip(itemChild)
 		r.spare(&d.thumb, url)
 	case "title":
 		s.Attr("type")
-		r.spare(&d.title, plain(s.Inner(itemChild)))
+		r.spare(&d.title, r.plain(s.Inner(itemChild)))
 	case "description":
 		r.offer(&d.summary, r.mediaText(d))
 	case "category":
@@ -70,7 +70,7 @@ func (r *reader) mediaCredit(d *draft) {
 		r.skip(itemChild)
 		return
 	}
-	if p, ok := person(r.scan.Inner(itemChild)); ok {
+	if p, ok := r.person(r.scan.Inner(itemChild)); ok {
 		d.author, d.authorName = r.addPerson(d.author, p), r.scan.Raw
 	}
 }
@@ -125,7 +125,7 @@ func endsMedia(n xmlscan.Name) bool { return itemChild(n) || isEntry(n) }
 // mediaContent scores a file, which may contain thumbnails.
 func (r *reader) mediaContent(d *draft, best *mediaFile) {
 	s := &r.scan
-	url := d.address(s.Attr("url"))
+	url := r.url(d.scope.base, s.Attr("url"))
 	kind := firstOf(strings.ToLower(s.Attr("type")), strings.ToLower(s.Attr("medium")), typeOf(url))
 	score := 1 + number(s.Attr("width"))*4 + number(s.Attr("bitrate"))
 	if strings.EqualFold(s.Attr("isDefault"), "true") {

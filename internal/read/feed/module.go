@@ -80,9 +80,9 @@ func (r *reader) dublinCore(d *draft) {
 	s, it := &r.scan, &d.item
 	switch local := s.Name.Local; local {
 	case "title":
-		r.spare(&d.title, plain(s.Inner(itemChild)))
+		r.spare(&d.title, r.plain(s.Inner(itemChild)))
 	case "creator", "author":
-		if p, ok := person(s.Inner(itemChild)); ok {
+		if p, ok := r.person(s.Inner(itemChild)); ok {
 			it.Authors = r.addPerson(it.Authors, p)
 		}
 	case "date", "created", "issued":
@@ -115,17 +115,17 @@ func (r *reader) itunesChild(d *draft) {
 	s := &r.scan
 	switch s.Name.Local {
 	case "author":
-		if p, ok := person(s.Inner(itemChild)); ok {
+		if p, ok := r.person(s.Inner(itemChild)); ok {
 			d.author, d.authorName = r.addPerson(d.author, p), s.Raw
 		}
 	case "title":
-		r.spare(&d.title, plain(s.Inner(itemChild)))
+		r.spare(&d.title, r.plain(s.Inner(itemChild)))
 	case "summary", "subtitle":
 		r.offer(&d.summary, r.piece(d, 1))
 	case "image":
 		url := firstOf(s.Attr("href"), s.Attr("url"))
 		text := s.Inner(itemChild)
-		r.addPicture(d, d.address(firstOf(url, text)))
+		r.addPicture(d, r.url(d.scope.base, firstOf(url, text)))
 	case "keywords":
 		d.item.Categories = r.addWords(d.item.Categories, s.Inner(itemChild))
 	case "category":
@@ -158,7 +158,7 @@ func (r *reader) podcastChild(d *draft) {
 		r.skip(itemChild)
 		return
 	}
-	url := d.address(s.Attr("href"))
+	url := r.url(d.scope.base, s.Attr("href"))
 	s.Skip(itemChild)
 	r.addPicture(d, url)
 }

@@ -9,32 +9,35 @@ import (
 
 // person reads "mail (Name)", "Name <mail>", "Name (mail)", a mail address or a
 // name. The text is decoded; for empty text it returns false.
-func person(s string) (courant.Person, bool) {
+func (r *reader) person(s string) (courant.Person, bool) {
 	s = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(s), "mailto:"))
 	if s == "" {
 		return courant.Person{}, false
 	}
 	if name, mail, ok := bracketed(s, '<', '>'); ok && isMail(mail) {
-		return courant.Person{Name: plain(strings.Trim(name, `" `)), Email: mail}, true
+		return courant.Person{Name: r.plain(strings.Trim(name, `" `)), Email: mail}, true
 	}
 	if outer, inner, ok := bracketed(s, '(', ')'); ok {
 		switch {
 		case isMail(outer):
-			return courant.Person{Name: plain(inner), Email: outer}, true
+			return courant.Person{Name: r.plain(inner), Email: outer}, true
 		case isMail(inner):
-			return courant.Person{Name: plain(outer), Email: inner}, true
+			return courant.Person{Name: r.plain(outer), Email: inner}, true
 		}
 	}
 	if isMail(s) {
 		return courant.Person{Email: s}, true
 	}
 	if first, rest, ok := strings.Cut(s, " "); ok && isMail(first) {
-		return courant.Person{Name: plain(strings.Trim(rest, "()- ")), Email: first}, true
+		return courant.Person{Name: r.plain(strings.Trim(rest, "()- ")), Email: first}, true
 	}
 	if i := strings.LastIndexByte(s, ' '); i > 0 && isMail(s[i+1:]) {
-		return courant.Person{Name: plain(strings.Trim(s[:i], "-, ")), Email: s[i+1:]}, true
+		return courant.Person{Name: r.plain(strings.Trim(s[:i], "-, ")), Email: s[i+1:]}, true
 	}
-	name := plain(s)
+	name := r.plain(s)
+	if name == "" {
+		r.ignore(r.scan.Raw, "", inContent)
+	}
 	return courant.Person{Name: name}, name != ""
 }
 
@@ -79,7 +82,7 @@ func (r *reader) addWords(list []string, words string) []string {
 
 // addWord appends a category unless it is in the list.
 func (r *reader) addWord(list []string, word string) []string {
-	if word = plain(word); word == "" || slices.Contains(list, word) {
+	if word = r.plain(word); word == "" || slices.Contains(list, word) {
 		return list
 	}
 	if len(list) >= maxList {

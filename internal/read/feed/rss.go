@@ -28,15 +28,15 @@ func (r *reader) readRSS() error {
 			}
 			r.rssElement()
 		case xmlscan.Text:
-			r.stray(s.Raw)
+			r.stray()
 		}
 	}
 }
 
-// stray names an element whose own text has no meaning.
-func (r *reader) stray(element string) {
+// stray names the element around the current text, an element whose own text has no meaning.
+func (r *reader) stray() {
 	if strings.TrimSpace(r.scan.Text) != "" {
-		r.ignore(element, "", strayText)
+		r.ignore(r.scan.Parent(), "", strayText)
 	}
 }
 
@@ -95,9 +95,9 @@ func (r *reader) rssElement() {
 // channelAttrs reads the attributes of a channel in CDF.
 func (r *reader) channelAttrs() {
 	if s, f := &r.scan, &r.out.Feed; r.out.Format == "cdf" {
-		r.scope.base = firstOf(resolve(r.scope.base, s.Attr("base")), r.scope.base)
-		f.Link = firstOf(f.Link, resolve(r.scope.base, s.Attr("href")))
-		f.Self = firstOf(f.Self, resolve(r.scope.base, s.Attr("self")))
+		r.scope.base = firstOf(r.url(r.scope.base, s.Attr("base")), r.scope.base)
+		f.Link = firstOf(f.Link, r.url(r.scope.base, s.Attr("href")))
+		f.Self = firstOf(f.Self, r.url(r.scope.base, s.Attr("self")))
 		r.setDate(&f.Updated, s.Attr("lastmod"))
 	}
 }
@@ -169,13 +169,12 @@ func (r *reader) rssItem() {
 		d.id = spare{about, "rdf:about"}
 	}
 	r.itemAttrs(&d)
-	item := s.Raw
 	s.Children(isItem, func() {
 		if s.Kind() == xmlscan.Start {
 			r.itemElement(&d)
 			return
 		}
-		r.stray(item)
+		r.stray()
 	})
 	r.last(&d)
 }
@@ -224,7 +223,7 @@ func (r *reader) rssChild(d *draft, local string) {
 	s, it := &r.scan, &d.item
 	switch local {
 	case "title":
-		r.first(&it.Title, plain(s.Inner(itemChild)))
+		r.first(&it.Title, r.plain(s.Inner(itemChild)))
 	case "link":
 		r.rssLink(d)
 	case "description", "summary", "abstract":
@@ -238,7 +237,7 @@ func (r *reader) rssChild(d *draft, local string) {
 	case "updated", "modified", "lastbuilddate":
 		r.setDate(&it.Updated, s.Inner(itemChild))
 	case "author", "managingeditor":
-		if p, ok := person(s.Inner(itemChild)); ok {
+		if p, ok := r.person(s.Inner(itemChild)); ok {
 			it.Authors = r.addPerson(it.Authors, p)
 		}
 	case "category":
@@ -252,7 +251,7 @@ func (r *reader) rssChild(d *draft, local string) {
 	case "copyright", "rights":
 		r.first(&it.Rights, r.itemNote(d))
 	case "logo":
-		url := d.address(s.Attr("href"))
+		url := r.url(d.scope.base, s.Attr("href"))
 		s.Skip(itemChild)
 		r.spare(&d.thumb, url)
 	case "image":
@@ -322,7 +321,7 @@ func (r *reader) itemImage(d *draft) {
 			r.skipIn(image, isItem)
 		}
 	})
-	r.spare(&d.thumb, d.address(url))
+	r.spare(&d.thumb, r.url(d.scope.base, url))
 }
 
 // enclosureElement accepts the address as text and under the attribute names of other
@@ -341,7 +340,7 @@ func (r *reader) itemAttrs(d *draft) {
 	if len(r.scan.Attrs) == 0 {
 		return
 	}
-	d.item.Link = d.address(r.scan.Attr("href"))
+	d.item.Link = r.url(d.scope.base, r.scan.Attr("href"))
 	r.setDate(&d.item.Updated, r.scan.Attr("lastmod"))
 	v, ok := r.scan.LookupAttr("turbo")
 	if !ok {

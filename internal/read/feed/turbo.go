@@ -27,7 +27,7 @@ func (r *reader) turboChannel(local string) {
 		return
 	case "logo":
 		square := strings.EqualFold(s.Attr("type"), "square")
-		url := resolve(r.scope.base, s.Inner(channelChild))
+		url := r.url(r.scope.base, s.Inner(channelChild))
 		if square {
 			r.first(&f.SquareLogo, url)
 		} else {
@@ -67,7 +67,7 @@ func isTurboFeed(local string) bool {
 // turboCounter reads one counter and warns if it is incomplete.
 func (r *reader) turboCounter() {
 	s, f := &r.scan, &r.out.Feed
-	c := courant.Counter{Type: s.Attr("type"), ID: s.Attr("id"), Params: s.Attr("params"), URL: resolve(r.scope.base, s.Attr("url"))}
+	c := courant.Counter{Type: s.Attr("type"), ID: s.Attr("id"), Params: s.Attr("params"), URL: r.url(r.scope.base, s.Attr("url"))}
 	if len(f.Analytics) < maxList {
 		f.Analytics = append(f.Analytics, c)
 	} else {
@@ -134,9 +134,9 @@ func (r *reader) turboChild(d *draft) {
 	case "related":
 		r.turboRelated(d)
 	case "source":
-		r.first(&d.item.ReportURL, d.address(s.Inner(itemChild)))
+		r.first(&d.item.ReportURL, r.url(d.scope.base, s.Inner(itemChild)))
 	case "topic":
-		r.first(&d.item.ReportTitle, plain(s.Inner(itemChild)))
+		r.first(&d.item.ReportTitle, r.plain(s.Inner(itemChild)))
 	case "goal":
 		d.item.Goals = r.addGoal(d.item.Goals, r.goal())
 		s.Skip(itemChild)
@@ -222,7 +222,7 @@ func heading(html string) (text, rest string) {
 			if begin < 0 || end < begin {
 				return "", ""
 			}
-			return plain(tag[begin+1 : end]), html[:at] + html[at+end+len("</h1>"):]
+			return markup.Plain(tag[begin+1 : end]), html[:at] + html[at+end+len("</h1>"):]
 		}
 	}
 }
@@ -269,7 +269,7 @@ func (r *reader) turboRelated(d *draft) {
 	element := s.Raw
 	s.Children(isItem, func() {
 		if s.Kind() != xmlscan.Start {
-			r.stray(element)
+			r.stray()
 			return
 		}
 		if s.Name.Local != "link" {
@@ -277,7 +277,7 @@ func (r *reader) turboRelated(d *draft) {
 			return
 		}
 		l := courant.RelatedLink{URL: r.near(d, s.Attr("url")), Image: r.near(d, firstOf(s.Attr("img"), s.Attr("image")))}
-		l.Title = plain(s.Inner(isItem))
+		l.Title = r.plain(s.Inner(isItem))
 		r.relate(d, l)
 	})
 }
