@@ -162,10 +162,8 @@ func (c *Cleaner) end(el element) {
 	switch {
 	case c.scan.name == "br":
 		c.dst = append(c.dst, "<br>"...)
-	case c.scan.name == "picture":
-		c.endPicture()
-	case c.scan.name == "noscript":
-		c.lazy.script = false
+	case el.special:
+		c.endSpecial(c.scan.name)
 	case el.out == "" || el.void:
 	case c.scan.name == "menu" && c.endAs("menu"):
 	default:

@@ -25,26 +25,29 @@ var (
 // load the image.
 func (c *Cleaner) bestSource() (url string, late bool) {
 	s := &c.scan
-	for i, name := range lazySets {
-		set, ok := s.lookupAttr(name)
-		if !ok {
-			continue
+	sets, others := s.sources()
+	for i, name := range &lazySets {
+		if !sets {
+			break
 		}
-		if url, _ := best(set); url != "" {
-			if url = c.address(url); url != "" {
-				return url, i > 0
+		if set, ok := s.lookupAttr(name); ok {
+			if url, _ := best(set); url != "" {
+				if url = c.address(url); url != "" {
+					return url, i > 0
+				}
 			}
 		}
 	}
 	if c.picture.open && c.picture.wide {
 		return c.picture.url, false
 	}
-	if s.mayBeLazy() {
-		for _, name := range lazySources {
-			if raw, ok := s.lookupAttr(name); ok && mayBeAddress(raw) {
-				if url := c.address(raw); url != "" {
-					return url, true
-				}
+	for _, name := range &lazySources {
+		if !others {
+			break
+		}
+		if raw, ok := s.lookupAttr(name); ok && mayBeAddress(raw) {
+			if url := c.address(raw); url != "" {
+				return url, true
 			}
 		}
 	}
@@ -59,19 +62,23 @@ func (c *Cleaner) bestSource() (url string, late bool) {
 	return c.picture.url, false
 }
 
-// mayBeLazy reports whether one of lazySources may be there.
-func (s *scanner) mayBeLazy() bool {
+// sources reports whether one of lazySets and one of lazySources may be there.
+func (s *scanner) sources() (sets, others bool) {
 	for i := range s.atts {
 		name := s.atts[i].name
-		if n := len(name); n > len("src") && (name[n-1]|0x20 == 'c' || n > len("data-") && name[4] == '-') {
-			return true
+		n := len(name)
+		if n < len("srcset") {
+			continue
 		}
+		middle, last := name[n-3]|0x20, name[n-1]|0x20
+		sets = sets || middle == 's' && last == 't'
+		others = others || middle == 's' && last == 'c' || name[4] == '-'
 	}
-	return false
+	return sets, others
 }
 
 // mayBeAddress excludes values that switch lazy loading on, such as "true" or "1".
-func mayBeAddress(value string) bool { return strings.ContainsAny(value, "./") }
+func mayBeAddress(value string) bool { return strings.IndexByte(value, '.') >= 0 || strings.IndexByte(value, '/') >= 0 }
 
 // noScript begins a noscript element, whose contents are shown: there are no scripts in
 // a cleaned page. After a picture that a script would load, its pictures are repetitions.

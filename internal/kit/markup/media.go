@@ -36,6 +36,16 @@ func (c *Cleaner) special(name string) {
 	}
 }
 
+// endSpecial handles the end tags of elements that special has opened.
+func (c *Cleaner) endSpecial(name string) {
+	switch name {
+	case "picture":
+		c.endPicture()
+	case "noscript":
+		c.lazy.script = false
+	}
+}
+
 // image writes the current image unless it is a tracking pixel, has no address or is
 // shown already.
 func (c *Cleaner) image() {
@@ -51,7 +61,7 @@ func (c *Cleaner) image() {
 		return
 	}
 	c.picture.done = true
-	if _, blurred := s.lookupAttr("placeholder"); blurred || c.repeats(im.URL) {
+	if c.repeats(im.URL) || s.name == "amp-img" && s.has("placeholder") {
 		return
 	}
 	c.lazy.end, c.lazy.late = s.pos, late
@@ -137,7 +147,7 @@ func (c *Cleaner) pictureSource() {
 	s := &c.scan
 	var url string
 	var score float64
-	for _, name := range lazySets {
+	for _, name := range &lazySets {
 		if url, score = best(s.attr(name)); url != "" {
 			break
 		}

@@ -240,6 +240,12 @@ func (s *scanner) attr(name string) string {
 	return v
 }
 
+// has reports whether there is an attribute with a name.
+func (s *scanner) has(name string) bool {
+	_, ok := s.lookupAttr(name)
+	return ok
+}
+
 func (s *scanner) lookupAttr(name string) (string, bool) {
 	for i := range s.atts {
 		if len(s.atts[i].name) == len(name) && strings.EqualFold(s.atts[i].name, name) {

@@ -86,16 +86,15 @@ func (r *reader) entry() {
 		s.Skip(isEntry)
 		return
 	}
-	d := draft{scope: r.inherit(r.scope), based: r.based}
-	r.begin(&d)
+	d := r.begin(r.inherit(r.scope))
 	s.Children(isEntry, func() {
 		if s.Kind() == xmlscan.Start {
-			r.entryElement(&d)
+			r.entryElement(d)
 			return
 		}
 		r.stray()
 	})
-	r.lastEntry(&d)
+	r.lastEntry(d)
 }
 
 // lastEntry adds an entry unless it is a draft; its authors are those of its

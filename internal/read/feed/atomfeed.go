@@ -168,20 +168,19 @@ func (r *reader) atomSource(d *draft) {
 // tombstone reads at:deleted-entry (RFC 6721).
 func (r *reader) tombstone() {
 	s := &r.scan
-	d := draft{scope: r.inherit(r.scope)}
-	r.begin(&d)
+	d := r.begin(r.inherit(r.scope))
 	d.item.ID, d.item.Withdrawn = strings.TrimSpace(s.Attr("ref")), true
 	r.setDate(&d.item.Updated, s.Attr("when"))
 	s.Children(isEntry, func() {
 		switch {
 		case s.Kind() != xmlscan.Start:
 		case s.Name.Local == "link":
-			r.atomLink(&d)
+			r.atomLink(d)
 		default:
 			r.skipIn("deleted-entry", isEntry)
 		}
 	})
 	if d.item.ID != "" && !r.full() {
-		r.add(&d)
+		r.add(d)
 	}
 }

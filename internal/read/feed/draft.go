@@ -81,8 +81,13 @@ func (r *reader) piece(d *draft, rank int) piece {
 	return p
 }
 
-// begin prepares the reading of an item.
-func (r *reader) begin(d *draft) { r.cut = &d.cuts }
+// begin returns an empty draft. It is not used again for the next item: to clear one costs
+// more than to allocate one, because of the garbage collector's write barriers.
+func (r *reader) begin(s scope) *draft {
+	d := &draft{scope: s, based: r.based}
+	r.cut = &d.cuts
+	return d
+}
 
 // add finishes an item and appends it.
 func (r *reader) add(d *draft) {

@@ -160,7 +160,10 @@ func (r *reader) read(body []byte) error {
 }
 
 // expect makes room for n items.
-func (r *reader) expect(n int) { r.out.Items = make([]courant.Item, 0, min(n, r.opt.MaxItems)) }
+func (r *reader) expect(n int) {
+	n = min(n, r.opt.MaxItems)
+	r.out.Items, r.origins = make([]courant.Item, 0, n), make([]origin, 0, n)
+}
 
 // rebase resolves addresses inside markup that has an xml:base.
 func (r *reader) rebase(base, ref string) string { return resolve(firstOf(base, r.inline), ref) }

@@ -57,35 +57,33 @@ func (r *reader) identify() {
 	r.out.Items = kept
 }
 
+// content is what makes items equal: a digest and the dates.
+type content struct {
+	digest             string
+	published, updated int64
+}
+
 // versions marks the repetitions and older versions of a group as left out and returns
 // the items that remain.
 func (r *reader) versions(group []int, out []bool) (rest []int) {
-	known := make(map[string]int, 2*len(group))
+	known, newest := make(map[content]int, 2*len(group)), make(map[string]int, len(group))
 	for _, i := range group {
 		it := &r.out.Items[i]
-		digest := r.digest(it, true)
-		exact := digest + it.Published.String() + it.Updated.String()
+		whole := content{digest: it.Hash, updated: it.Updated.UnixNano()} // the hash is at hand and finds most
+		if _, ok := known[whole]; ok {
+			r.leaveOut(i, out, true)
+			continue
+		}
+		exact := content{r.digest(it, true), it.Published.UnixNano(), it.Updated.UnixNano()}
 		if at, ok := known[exact]; ok {
 			r.leaveOut(i, out, true)
 			r.merge(&r.out.Items[at], it)
 			continue
 		}
-		known[exact] = i
-		version := r.version(i, digest)
-		at, ok := known[version]
-		if !ok {
-			known[version] = i
-			continue
+		known[whole], known[exact] = i, i
+		if lost, ok := r.older(newest, r.version(i, exact.digest), i); ok {
+			r.leaveOut(lost, out, false)
 		}
-		old, now := changed(&r.out.Items[at]), changed(it)
-		if old.Equal(now.Time) {
-			continue // nothing tells which one is newer
-		}
-		lost := i
-		if now.After(old.Time) {
-			lost, known[version] = at, i
-		}
-		r.leaveOut(lost, out, false)
 	}
 	for _, i := range group {
 		if !out[i] {
@@ -93,6 +91,22 @@ func (r *reader) versions(group []int, out []bool) (rest []int) {
 		}
 	}
 	return rest
+}
+
+// older returns which of two versions of an item is older: item i, or the newest one so
+// far. It reports false if there are not two, or nothing tells which one is older.
+func (r *reader) older(newest map[string]int, version string, i int) (int, bool) {
+	at, ok := newest[version]
+	if !ok {
+		newest[version] = i
+		return 0, false
+	}
+	old, now := changed(&r.out.Items[at]), changed(&r.out.Items[i])
+	if now.After(old.Time) {
+		newest[version] = i
+		return at, true
+	}
+	return i, now.Before(old.Time)
 }
 
 // label names an item in a warning.
@@ -106,7 +120,10 @@ func (r *reader) leaveOut(i int, out []bool, repeats bool) {
 	if repeats {
 		code, text = "duplicate-item", "repeats an earlier one"
 	}
-	r.warn(code, r.origins[i].offset, "", "the item "+label(&r.out.Items[i])+" "+text+" and was left out; list each item once")
+	if r.counts[code] < maxPerCode {
+		text = "the item " + label(&r.out.Items[i]) + " " + text + " and was left out; list each item once"
+	}
+	r.warn(code, r.origins[i].offset, "", text)
 }
 
 // version returns what the versions of one item have in common, if their dates differ:

@@ -107,11 +107,10 @@ func (r *reader) jsonItem(doc *jsonFeed, raw jsonValue) {
 		return
 	}
 	r.scan.Offset, r.scan.Raw = at, "items"
-	d := draft{scope: r.scope}
-	r.begin(&d)
+	d := r.begin(r.scope)
 	r.jsonIgnored("items/", o, itemField)
-	r.jsonWords(&d, o)
-	r.jsonFiles(&d, o)
+	r.jsonWords(d, o)
+	r.jsonFiles(d, o)
 	it := &d.item
 	it.Authors = r.jsonPeople("items/", o)
 	d.author = slices.Clone(r.out.Feed.Authors)
@@ -119,7 +118,7 @@ func (r *reader) jsonItem(doc *jsonFeed, raw jsonValue) {
 	for _, tag := range jsonList(o["tags"]) {
 		it.Categories = r.addWord(it.Categories, escaped(jsonText(tag)))
 	}
-	r.add(&d)
+	r.add(d)
 }
 
 // jsonWords reads the identity, the dates and the texts of an item.

@@ -163,20 +163,19 @@ func (r *reader) rssItem() {
 		s.Skip(isItem)
 		return
 	}
-	d := draft{scope: r.inherit(r.scope), based: r.based}
-	r.begin(&d)
+	d := r.begin(r.inherit(r.scope))
 	if about := r.about(); about != "" {
 		d.id = spare{about, "rdf:about"}
 	}
-	r.itemAttrs(&d)
+	r.itemAttrs(d)
 	s.Children(isItem, func() {
 		if s.Kind() == xmlscan.Start {
-			r.itemElement(&d)
+			r.itemElement(d)
 			return
 		}
 		r.stray()
 	})
-	r.last(&d)
+	r.last(d)
 }
 
 // last adds an item, unless the feed ends before the link or id of the item.

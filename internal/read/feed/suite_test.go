@@ -107,8 +107,8 @@ func large(escaped bool) []byte {
 	if escaped {
 		text = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(body)
 	}
-	return []byte(rss(strings.Repeat(`<item><title>A headline of ordinary length &amp; weight</title><link>https://site.example/news/12345</link>
-<guid isPermaLink="false">12345</guid><pubDate>Mon, 02 Jan 2006 15:04:05 -0700</pubDate><dc:creator xmlns:dc="http://purl.org/dc/elements/1.1/">Ann Author</dc:creator>
+	return []byte(rss(numbered(`<item><title>A headline of ordinary length &amp; weight</title><link>https://site.example/news/%d</link>
+<guid isPermaLink="false">%d</guid><pubDate>Mon, 02 Jan 2006 15:04:05 -0700</pubDate><dc:creator xmlns:dc="http://purl.org/dc/elements/1.1/">Ann Author</dc:creator>
 <description>Some words of an ordinary summary, not very long.</description><content:encoded xmlns:content="http://purl.org/rss/1.0/modules/content/">`+
 		text+`</content:encoded></item>
 `, 100)))

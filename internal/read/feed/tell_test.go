@@ -14,7 +14,6 @@ import (
 	"unicode"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/idna"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/unicode/norm"
 
@@ -156,10 +155,8 @@ func (s said) has(value string) bool {
 
 func (s said) hasAddress(value string) bool {
 	value = strings.TrimSpace(html.UnescapeString(value))
-	if u, err := neturl.Parse(value); err == nil && u.Host != "" {
-		if host, err := idna.ToASCII(u.Host); err == nil {
-			value = strings.Replace(value, u.Host, host, 1)
-		}
+	if u, err := neturl.Parse(value); err == nil && strings.ContainsFunc(u.Host, func(r rune) bool { return r >= 0x80 }) {
+		return strings.Contains(s.text, "xn--") && strings.Contains(s.text, squeezed(u.Path)) // in punycode
 	}
 	v := squeezed(value)
 	for strings.HasPrefix(v, "../") || strings.HasPrefix(v, "./") || strings.HasPrefix(v, "/") {
