@@ -88,6 +88,9 @@ func (c *Cleaner) address(raw string) string {
 	if raw == "" || len(raw) > 1<<16 {
 		return ""
 	}
+	if strings.Contains(raw, "&amp;") {
+		raw = strings.ReplaceAll(raw, "&amp;", "&") // escaped twice: no address contains it
+	}
 	return c.base.Resolve(raw)
 }
 

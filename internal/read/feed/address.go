@@ -16,12 +16,18 @@ func (d *draft) address(ref string) string { return resolve(d.scope.base, ref) }
 // a placeholder such as "N/A".
 func resolve(base, ref string) string {
 	ref = strings.TrimSpace(ref)
+	if strings.Contains(ref, "&amp;") {
+		ref = strings.ReplaceAll(ref, "&amp;", "&") // escaped twice: no address contains it
+	}
 	switch strings.ToLower(ref) {
 	case "", "n/a", "none", "null", "undefined", "#", "-":
 		return ""
 	}
 	if strings.ContainsAny(ref, "<>") || isProse(ref) {
 		return ""
+	}
+	if len(ref) > 4 && ref[:4] != "http" {
+		ref = link.Feed(ref)
 	}
 	url := link.Resolve(base, ref)
 	if len(url) == len(ref)+1 && url[:len(ref)] == ref {
@@ -52,7 +58,7 @@ func isProse(ref string) bool {
 // pageLink resolves the link of a page. If the link contains more than an address,
 // such as markup or prose, it extracts the address.
 func (r *reader) pageLink(base, text string) string {
-	text = strings.ReplaceAll(strings.TrimSpace(text), "&amp;", "&") // escaped twice
+	text = strings.TrimSpace(text)
 	if url := resolve(base, text); url != "" || text == "" {
 		return url
 	}
