@@ -78,7 +78,9 @@ func (s *scanner) sources() (sets, others bool) {
 }
 
 // mayBeAddress excludes values that switch lazy loading on, such as "true" or "1".
-func mayBeAddress(value string) bool { return strings.IndexByte(value, '.') >= 0 || strings.IndexByte(value, '/') >= 0 }
+func mayBeAddress(value string) bool {
+	return strings.IndexByte(value, '.') >= 0 || strings.IndexByte(value, '/') >= 0
+}
 
 // noScript begins a noscript element, whose contents are shown: there are no scripts in
 // a cleaned page. After a picture that a script would load, its pictures are repetitions.

@@ -74,6 +74,7 @@ type Scanner struct {
 	kind    Kind
 	pos     int
 	push    bool            // the next call opens the current Start
+	allRead bool            // the attributes of the current Start are marked as read
 	empty   bool            // the current Start is an empty element
 	strays  int             // end tags without a start tag
 	over    int             // open elements beyond MaxDepth
@@ -156,7 +157,7 @@ func (s *Scanner) CloseTo(depth int) {
 func (s *Scanner) next() Kind {
 	if s.push {
 		s.push = false
-		if s.Ignored != nil && len(s.Attrs) > 0 {
+		if s.Ignored != nil && !s.allRead && len(s.Attrs) > 0 {
 			s.reportIgnored()
 		}
 		if s.open == nil {

@@ -14,7 +14,7 @@ func (s *Scanner) startTag() bool {
 		i++
 	}
 	s.Raw = s.Source[start:i]
-	s.Attrs = s.Attrs[:0]
+	s.Attrs, s.allRead = s.Attrs[:0], false
 	empty := false
 	if i, empty = s.attributes(i); i < 0 {
 		s.cut = true

@@ -24,11 +24,7 @@ func (s *Scanner) Skip(stop func(Name) bool) {
 }
 
 // MarkRead marks all attributes of the current Start as read; see Scanner.Ignored.
-func (s *Scanner) MarkRead() {
-	for i := range s.Attrs {
-		s.Attrs[i].read = true
-	}
-}
+func (s *Scanner) MarkRead() { s.allRead = true }
 
 // reportIgnored reports the attributes that nobody has asked for.
 func (s *Scanner) reportIgnored() {

@@ -19,29 +19,11 @@ type origin struct {
 // identify makes the ids of distinct items distinct. Of items with the same id and link,
 // repetitions and older versions are left out; the others get the id with a digest.
 func (r *reader) identify() {
-	type key struct{ id, link string }
 	items := r.out.Items
-	first := make(map[key]int, len(items))
-	groups := map[int][]int{} // by the first item of the group
-	for i := range items {
-		it := &items[i]
-		if it.Withdrawn || it.Turbo != nil || it.Cut {
-			continue // the address is the identity of Turbo pages
-		}
-		k := key{it.ID, it.Link}
-		at, seen := first[k]
-		if !seen {
-			first[k] = i
-			continue
-		}
-		if groups[at] == nil {
-			groups[at] = []int{at}
-		}
-		groups[at] = append(groups[at], i)
-	}
-	if len(groups) == 0 {
+	if !repeatedIDs(items) {
 		return
 	}
+	groups := groupsOf(items)
 	out := make([]bool, len(items))
 	for i := range items {
 		if group := groups[i]; group != nil {
@@ -55,6 +37,40 @@ func (r *reader) identify() {
 		}
 	}
 	r.out.Items = kept
+}
+
+// repeatedIDs reports whether two items have the same id.
+func repeatedIDs(items []courant.Item) bool {
+	ids := make(map[string]struct{}, len(items))
+	for i := range items {
+		ids[items[i].ID] = struct{}{}
+	}
+	return len(ids) < len(items)
+}
+
+// groupsOf returns the items that share id and link, by the first of them. The address is
+// the identity of Turbo pages and of withdrawals, so these are in no group.
+func groupsOf(items []courant.Item) map[int][]int {
+	type key struct{ id, link string }
+	first := make(map[key]int, len(items))
+	groups := map[int][]int{}
+	for i := range items {
+		it := &items[i]
+		if it.Withdrawn || it.Turbo != nil || it.Cut {
+			continue
+		}
+		k := key{it.ID, it.Link}
+		at, seen := first[k]
+		if !seen {
+			first[k] = i
+			continue
+		}
+		if groups[at] == nil {
+			groups[at] = []int{at}
+		}
+		groups[at] = append(groups[at], i)
+	}
+	return groups
 }
 
 // content is what makes items equal: a digest and the dates.

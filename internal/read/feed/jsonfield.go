@@ -30,8 +30,10 @@ func isText(name string) bool {
 	return false
 }
 
-// isJSONText reports whether jsonText reads a value.
-func isJSONText(value string) bool { return value == `""` || jsonText(value) != "" }
+// isJSONText reports whether jsonText reads values of this kind.
+func isJSONText(value string) bool {
+	return value != "" && (value[0] == '"' || value[0] == '-' || value[0] >= '0' && value[0] <= '9' || value[0] == '[' && value != "[]")
+}
 
 // feedField reports whether a feed has a field that is read.
 func feedField(name string) bool {
