@@ -156,7 +156,7 @@ func TestTitlesBecomePlainText(t *testing.T) {
 		{"a\u00a0b\x00", "a b"},
 		{"How to use <video> tags", "How to use <video> tags"}, {"The <b> and <i> tags", "The <b> and <i> tags"}, {"Never write <script> in a title", "Never write <script> in a title"},
 		{"What <title> is for", "What <title> is for"}, {"Styling <P>", "Styling <P>"}, {"<p>A paragraph", "A paragraph"}, {"a <br> b", "a <br> b"}, {"a<br>b<BR/>c", "a b c"},
-		{"Map<A> and <noscript>", "Map<A> and <noscript>"}, {"</b>a</i>", "a"}, {"<b>a</b> <b>", "a <b>"}, {"a <select> b", "a <select> b"}, {"<em class=x>a", "a"},
+		{"Map<A> and <noscript>", "Map<A> and <noscript>"}, {"</b>a</i>", "a"}, {"<div>", ""}, {"<section><h1>a", "a"}, {"Why <div> again", "Why <div> again"}, {"<b>a</b> <b>", "a <b>"}, {"a <select> b", "a <select> b"}, {"<em class=x>a", "a"},
 		{"<style>x</style>a <textarea> b", "a <textarea> b"},
 	} {
 		if got := markup.Plain(c.in); got != c.want {

@@ -189,6 +189,8 @@ func stripTags(s string) (text string, dropped []string) {
 	for sc.pos < len(s) {
 		at := sc.pos
 		switch kind := sc.next(); {
+		case kind == textToken && len(out) == 0:
+			out = append(out, strings.TrimLeft(sc.text, " \t\r\n\f")...)
 		case kind == textToken:
 			out = append(out, sc.text...)
 		case kind == endOfInput && isTagStart(s[at:]), kind != endOfInput && !sc.el.known:
@@ -202,7 +204,7 @@ func stripTags(s string) (text string, dropped []string) {
 			}
 		case kind == startToken && (sc.name == "img" || sc.name == "iframe"):
 			dropped = addName(dropped, sc.name)
-		case sc.el.block || sc.name == "br":
+		case len(out) > 0 && (sc.el.block || sc.name == "br"):
 			out = append(out, ' ')
 		}
 	}
@@ -218,15 +220,15 @@ func addName(list []string, name string) []string {
 }
 
 // mentioned reports whether the start tag at an offset is only the name of an element
-// within a sentence. Then the scanner continues after the tag. before is the text before
-// it.
+// within a sentence; that of a block must come after a blank. Then the scanner continues after the tag. before is the text before
+// it, without white space at its beginning.
 func (s *scanner) mentioned(at int, before []byte) bool {
 	if len(s.atts) > 0 || s.shut() {
 		return false
 	}
 	pos := s.pos
 	s.pos = at + strings.IndexByte(s.src[at:], '>') + 1 // raw text has been skipped
-	said := !s.closes(s.name) && (!impliesEnd(s.name) || len(before) > 0 && isBlank(before[len(before)-1]))
+	said := !s.closes(s.name) && (!s.el.block && !impliesEnd(s.name) || len(before) > 0 && isBlank(before[len(before)-1]))
 	if said {
 		return true
 	}

@@ -75,7 +75,7 @@ func groupsOf(items []courant.Item) map[int][]int {
 
 // content is what makes items equal: a digest and the dates.
 type content struct {
-	digest             string
+	digest, language   string
 	published, updated int64
 }
 
@@ -85,12 +85,12 @@ func (r *reader) versions(group []int, out []bool) (rest []int) {
 	known, newest := make(map[content]int, 2*len(group)), make(map[string]int, len(group))
 	for _, i := range group {
 		it := &r.out.Items[i]
-		whole := content{digest: it.Hash, updated: it.Updated.UnixNano()} // the hash is at hand and finds most
+		whole := content{digest: it.Hash, language: it.Language, updated: it.Updated.UnixNano()} // the hash is at hand and finds most
 		if _, ok := known[whole]; ok {
 			r.leaveOut(i, out, true)
 			continue
 		}
-		exact := content{r.digest(it, true), it.Published.UnixNano(), it.Updated.UnixNano()}
+		exact := content{r.digest(it, true), it.Language, it.Published.UnixNano(), it.Updated.UnixNano()}
 		if at, ok := known[exact]; ok {
 			r.leaveOut(i, out, true)
 			r.merge(&r.out.Items[at], it)

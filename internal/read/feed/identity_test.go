@@ -94,6 +94,7 @@ func TestRepetitionsAndOlderVersionsAreLeftOut(t *testing.T) {
 		{"an empty item", rss("<item/><item><title>A</title></item><item>\n</item>"), "A", "empty-item empty-item"},
 		{"an empty entry", atom("<entry/><entry><title>A</title></entry>"), "A", "empty-item"},
 		{"an empty object", jsonItems(`{}, {"title": "A"}`), "A", "empty-item"},
+		{"the same in two languages", atom(`<entry xml:lang=""><content>x</content></entry><entry><content>x</content></entry>`), "|", ""},
 		{"an item with a file only", rss(`<item><enclosure url="/a.mp3"/></item>`), "", ""},
 	} {
 		r := read(t, c.src)
