@@ -32,7 +32,7 @@ func TestCleanKeepsWhatIsAllowedAndBalancesIt(t *testing.T) {
 		{"<table><tr><td></div></p>x</table>", "<table><tr><td>x</td></tr></table>"},
 		{"<table><tr><td colspan=2 rowspan=x bgcolor=red>x", `<table><tr><td colspan="2">x</td></tr></table>`},
 		{"a<br/>b</br>c<hr>", "a<br>b<br>c<hr>"},
-		{"<h1>a<h2>b", "<h1>a</h1><h2>b</h2>"},
+		{"<h1>a<h2>b", "<h1>a</h1><h2>b</h2>"}, {"<h1>a<p>b<h2>c", "<h1>a<p>b</p></h1><h2>c</h2>"},
 		{`<a href="/x">1<a href="y">2`, `<a href="https://site.example/x">1</a><a href="https://site.example/a/y">2</a>`},
 		{`<a name=x>1</a><a href="mailto:a@b.example">2</a><a href="tel:+7">3</a>`, `1<a href="mailto:a@b.example">2</a><a href="tel:+7">3</a>`},
 		{"<span>a<span lang=ru>b<span>c</span>d</span>e</span>", `a<span lang="ru">bcd</span>e`},

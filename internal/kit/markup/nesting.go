@@ -3,6 +3,9 @@ package markup
 // closeBefore closes elements that cannot contain the new element, as HTML does:
 // paragraphs end at blocks, list items at list items, links at links.
 func (c *Cleaner) closeBefore(el element) {
+	if el.block {
+		c.closeOpen("p", true) // first, because a paragraph hides the heading around it
+	}
 	switch el.out {
 	case "a":
 		c.closeOpen("a", false)
@@ -14,9 +17,6 @@ func (c *Cleaner) closeBefore(el element) {
 		c.closeHeading()
 	case "table":
 		c.closeTable()
-	}
-	if el.block {
-		c.closeOpen("p", true)
 	}
 }
 
