@@ -90,7 +90,7 @@ func (r *reader) versions(group []int, out []bool) (rest []int) {
 			r.leaveOut(i, out, true)
 			continue
 		}
-		exact := content{r.digest(it, true), it.Language, it.Published.UnixNano(), it.Updated.UnixNano()}
+		exact := content{r.hasher.digest(it, true), it.Language, it.Published.UnixNano(), it.Updated.UnixNano()}
 		if at, ok := known[exact]; ok {
 			r.leaveOut(i, out, true)
 			r.merge(&r.out.Items[at], it)
@@ -191,15 +191,35 @@ func (r *reader) separate(group []int) {
 	for _, i := range group {
 		it := &r.out.Items[i]
 		alone := it.Title != "" && titles[it.Title] == 1
-		it.ID = courant.ShortID(it.ID + "#" + r.digest(it, !alone))
+		it.ID = r.hasher.ownID(it, !alone)
 	}
 }
 
-// digest returns 16 hexadecimal digits of a digest of an item's title and, if whole is
-// set, of its language, texts and files. Like the hash it ignores counters, advertisements and
-// parameters of addresses that change by themselves.
-func (r *reader) digest(it *courant.Item, whole bool) string {
-	h := &r.hasher
+// OtherIDs returns the ids that an item would have beside other items: alone is its id
+// where no other item has the same id and link, among that where several have them. One of
+// the two is empty. Items with the titles of others are not found this way.
+func OtherIDs(it *courant.Item) (alone, among string) {
+	if i := strings.LastIndexByte(it.ID, '#'); i >= 0 {
+		if _, err := hex.DecodeString(it.ID[i+1:]); err == nil && len(it.ID)-i-1 == idDigits {
+			return it.ID[:i], ""
+		}
+	}
+	var h hasher
+	return "", h.ownID(it, it.Title == "")
+}
+
+// idDigits is the length of a digest in an id.
+const idDigits = 16
+
+// ownID is the id of an item that shares its id and link with others.
+func (h *hasher) ownID(it *courant.Item, whole bool) string {
+	return courant.ShortID(it.ID + "#" + h.digest(it, whole))
+}
+
+// digest returns idDigits hexadecimal digits of a digest of an item's title and, if whole
+// is set, of its language, texts and files. Like the hash it ignores counters,
+// advertisements and parameters of addresses that change by themselves.
+func (h *hasher) digest(it *courant.Item, whole bool) string {
 	h.buf = h.buf[:0]
 	h.text(it.Title)
 	if whole {
@@ -209,5 +229,5 @@ func (r *reader) digest(it *courant.Item, whole bool) string {
 		h.set(len(it.Enclosures), func(i int) { h.text(stable(it.Enclosures[i].URL)) })
 	}
 	sum := sha256.Sum256(h.buf)
-	return hex.EncodeToString(sum[:8])
+	return hex.EncodeToString(sum[:idDigits/2])
 }

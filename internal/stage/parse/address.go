@@ -1,7 +1,11 @@
 package parse
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/read/feed"
 )
 
 // addresses gives the items of a feed the addresses of their pages, and returns what is
@@ -10,6 +14,9 @@ import (
 // Once an item has an address, it keeps it as long as its link stays the same.
 func addresses(r store.Reader, d download, found []entry) (map[[16]byte]known, error) {
 	before, err := knownItems(r, d.source.ID, found)
+	if err == nil {
+		err = recognise(r, d, found, before)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -27,6 +34,44 @@ func addresses(r store.Reader, d download, found []entry) (map[[16]byte]known, e
 		}
 	}
 	return before, nil
+}
+
+// recognise gives items the keys by which they are known if they had another id when other
+// items of the same id and link were in the file, or were not.
+func recognise(r store.Reader, d download, found []entry, before map[[16]byte]known) error {
+	if d.changed.IsZero() {
+		return nil // nothing is known yet
+	}
+	var guesses []entry
+	var of []int // the item of each guess
+	for i := range found {
+		f := &found[i]
+		was, ok := before[f.key]
+		if f.item.Withdrawn || ok && bytes.Equal(was.hash, f.hash) {
+			continue
+		}
+		alone, among := feed.OtherIDs(&f.item)
+		if ok && among == "" {
+			continue
+		}
+		guesses, of = append(guesses, entry{key: itemKey(alone + among)}), append(of, i)
+	}
+	seen, err := knownItems(r, d.source.ID, guesses)
+	for n, g := range guesses {
+		f, was := &found[of[n]], seen[g.key]
+		alone, _ := feed.OtherIDs(&f.item)
+		if was.hash == nil || alone != "" && !bytes.Equal(was.hash, f.hash) || taken(found, g.key) {
+			continue
+		}
+		f.key = g.key
+		before[g.key] = was
+	}
+	return err
+}
+
+// taken reports whether an item has the key.
+func taken(found []entry, key [16]byte) bool {
+	return slices.ContainsFunc(found, func(f entry) bool { return f.key == key })
 }
 
 // addressing is the state of addresses.

@@ -118,3 +118,40 @@ func TestAWithdrawalByLinkTakesTheItemThatIsThere(t *testing.T) {
 		}
 	})
 }
+
+func TestAnItemIsKnownBesideOthersOfItsIdAndWithoutThem(t *testing.T) {
+	plain := func(title string) string { // no id: the link, which others share
+		return fmt.Sprintf("<item><link>%s</link><title>%s</title><description>about %[2]s</description></item>", shared, title)
+	}
+	in(t, func(t *testing.T, w *world) {
+		first := w.at(plain("A"))
+		both := w.at(plain("A"), plain("B"))
+		if len(both) != 1 || first["A"] != shared || both["B"] == shared {
+			t.Fatalf("first %v, then %v", first, both)
+		}
+		for _, items := range [][]string{{plain("B")}, {plain("B"), plain("A")}, {plain("A")}, {plain("A"), plain("B")}} {
+			if found := w.at(items...); len(found) != 0 {
+				t.Errorf("%d items, nothing new: %v", len(items), found)
+			}
+		}
+		if edited := w.at(strings.Replace(plain("B"), "about", "more about", 1)); edited["B"] != both["B"] {
+			t.Errorf("edited: %v", edited)
+		}
+		third := w.at(plain("C"), plain("B"))
+		if len(third) == 0 || third["C"] == "" || third["C"] == shared {
+			t.Errorf("a third one: %v", third)
+		}
+	})
+}
+
+func TestEpisodesOfOneIdAreSeparatePages(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		found := w.at(guid("same", "/log", "One"), guid("same", "/log", "Two"))
+		if len(found) != 2 || found["One"] == found["Two"] {
+			t.Fatalf("got %v", found)
+		}
+		if again := w.at(guid("same", "/log", "Two"), guid("same", "/log", "Three")); len(again) != 1 || again["Three"] == "" {
+			t.Errorf("the next: %v", again)
+		}
+	})
+}
