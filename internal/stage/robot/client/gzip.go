@@ -3,6 +3,7 @@ package client
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 
 	"github.com/klauspost/compress/gzip"
@@ -27,7 +28,7 @@ func newMembers(r io.Reader) (*members, error) {
 
 func (m *members) Read(p []byte) (int, error) {
 	n, err := m.Reader.Read(p)
-	if err != io.EOF {
+	if !errors.Is(err, io.EOF) {
 		return n, err
 	}
 	if head, _ := m.src.Peek(3); !bytes.Equal(head, []byte{0x1f, 0x8b, 8}) {
