@@ -17,10 +17,14 @@ import (
 )
 
 // Conn runs statements inside one transaction of a driver. Parameters are written $1,
-// $2, … Exec returns the number of changed rows.
+// $2, … Exec returns the number of changed rows. ExecAll and QueryAll run a statement
+// once for each list of parameters, in their order and in one round trip; QueryAll calls
+// each with the rows of the ith list.
 type Conn interface {
 	Exec(query string, args ...any) (int64, error)
 	Query(query string, args ...any) (Rows, error)
+	ExecAll(query string, args [][]any) ([]int64, error)
+	QueryAll(query string, args [][]any, each func(i int, rows Rows) error) error
 }
 
 // Rows is the part of sql.Rows that readers need.
@@ -134,6 +138,22 @@ func (r Reader) Rows(scan func(Rows) error, query string, args ...any) error {
 	return rows.Err()
 }
 
+// RowsAll runs a query for each list of parameters, in one round trip, and calls scan
+// for every row of the ith.
+func (r Reader) RowsAll(scan func(i int, rows Rows) error, query string, args [][]any) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return r.conn.QueryAll(query, args, func(i int, rows Rows) error {
+		for rows.Next() {
+			if err := scan(i, rows); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
+}
+
 // Row prepares a query for one row; its Scan runs it.
 func (r Reader) Row(query string, args ...any) Row { return Row{r, query, args} }
 
@@ -175,6 +195,15 @@ func (tx *Tx) Now() time.Time { return tx.now }
 // Exec runs a statement and returns the number of changed rows.
 func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	return tx.conn.Exec(query, args...)
+}
+
+// ExecAll runs a statement for each list of parameters, in their order and in one round
+// trip, and returns the numbers of changed rows.
+func (tx *Tx) ExecAll(query string, args [][]any) ([]int64, error) {
+	if len(args) == 0 {
+		return nil, nil
+	}
+	return tx.conn.ExecAll(query, args)
 }
 
 // Emit adds messages that are published at least once after the transaction has

@@ -145,6 +145,43 @@ func (c conn) Query(query string, args ...any) (store.Rows, error) {
 	return rows{r}, err
 }
 
+func batchOf(query string, args [][]any) *pgx.Batch {
+	b, text := &pgx.Batch{}, dialect().Text(query)
+	for _, a := range args {
+		b.Queue(text, a...)
+	}
+	return b
+}
+
+func (c conn) ExecAll(query string, args [][]any) (changed []int64, err error) {
+	results := c.tx.SendBatch(c.ctx, batchOf(query, args))
+	defer func() { err = errors.Join(err, results.Close()) }()
+	changed = make([]int64, len(args))
+	for i := range args {
+		tag, err := results.Exec()
+		if err != nil {
+			return nil, err
+		}
+		changed[i] = tag.RowsAffected()
+	}
+	return changed, nil
+}
+
+func (c conn) QueryAll(query string, args [][]any, each func(int, store.Rows) error) (err error) {
+	results := c.tx.SendBatch(c.ctx, batchOf(query, args))
+	defer func() { err = errors.Join(err, results.Close()) }()
+	for i := range args {
+		r, err := results.Query()
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(each(i, rows{r}), rows{r}.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 type rows struct{ pgx.Rows }
 
 func (r rows) Close() error {

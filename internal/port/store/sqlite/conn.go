@@ -75,5 +75,29 @@ func (w *conn) Query(query string, args ...any) (store.Rows, error) {
 	return stmt.QueryContext(w.ctx, args...)
 }
 
+func (w *conn) ExecAll(query string, args [][]any) ([]int64, error) {
+	changed := make([]int64, len(args))
+	for i, a := range args {
+		var err error
+		if changed[i], err = w.Exec(query, a...); err != nil {
+			return nil, err
+		}
+	}
+	return changed, nil
+}
+
+func (w *conn) QueryAll(query string, args [][]any, each func(int, store.Rows) error) error {
+	for i, a := range args {
+		rows, err := w.Query(query, a...)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(each(i, rows), rows.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // fullDisk reports whether an I/O error is due to a full disk.
 func fullDisk(e *sqlite.Error) bool { return errors.Is(e, syscall.ENOSPC) }

@@ -67,6 +67,8 @@ func Run(t *testing.T, driver func(t *testing.T) store.Driver) {
 		{"a read sees every committed transaction", writtenIsRead},
 		{"a cancelled caller does not affect others", cancelledCaller},
 		{"a row that does not exist is NotFound", missingRow},
+		{"a statement runs for each list of parameters, in order", sets},
+		{"a failure within a set leaves nothing of it", failedSet},
 		{"concurrent increments are all kept", increments},
 		{"a message of a committed transaction is published and then deleted", published},
 		{"a message of a failed transaction is never published", neverPublished},
@@ -86,6 +88,54 @@ const (
 	bumpHost  = `UPDATE hosts SET failures = failures + 1 WHERE origin = $1`
 	failures  = `SELECT failures FROM hosts WHERE origin = $1`
 )
+
+const setHost = `INSERT INTO hosts (origin, partition, failures) VALUES ($1, 0, $2) ON CONFLICT (origin) DO UPDATE SET failures = 10 * hosts.failures + excluded.failures`
+
+func sets(t *testing.T, s *store.Store) {
+	must(t, s.Write(t.Context(), func(tx *store.Tx) error {
+		none, err := tx.ExecAll(setHost, nil)
+		if err != nil || len(none) != 0 {
+			t.Errorf("an empty set: %v, %v", none, err)
+		}
+		if changed, err := tx.ExecAll(setHost, [][]any{{"a", 1}, {"b", 2}, {"a", 3}}); err != nil || fmt.Sprint(changed) != "[1 1 1]" {
+			t.Errorf("changed %v, %v", changed, err)
+		}
+		changed, err := tx.ExecAll(bumpHost, [][]any{{"b"}, {"nobody"}})
+		if fmt.Sprint(changed) != "[1 0]" {
+			t.Errorf("changed %v", changed)
+		}
+		return err
+	}))
+	var got [4][]int
+	must(t, s.Read(t.Context(), func(r store.Reader) error {
+		return r.RowsAll(func(i int, rows store.Rows) error {
+			var n int
+			err := rows.Scan(&n)
+			got[i] = append(got[i], n)
+			return err
+		}, failures, [][]any{{"b"}, {"nobody"}, {"a"}, {"b"}})
+	}))
+	if fmt.Sprint(got) != "[[3] [] [13] [3]]" {
+		t.Errorf("read %v", got)
+	}
+}
+
+func failedSet(t *testing.T, s *store.Store) {
+	err := s.Write(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.ExecAll(addHost, [][]any{{"a"}, {"b"}, {"a"}, {"c"}})
+		return err
+	})
+	if n := number(t, s, countHost); err == nil || n != 0 {
+		t.Errorf("%d rows, %v", n, err)
+	}
+	err = s.Read(t.Context(), func(r store.Reader) error {
+		return r.RowsAll(func(int, store.Rows) error { return errMine }, countHost+" WHERE origin <> $1", [][]any{{"a"}, {"b"}})
+	})
+	if !errors.Is(err, errMine) {
+		t.Error(err)
+	}
+	must(t, s.Write(t.Context(), insert("a")))
+}
 
 var errMine = errors.New("mine")
 
