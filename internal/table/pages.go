@@ -27,6 +27,22 @@ func ReadPicture(r store.Reader, key []byte) (p Picture, err error) {
 	return p, err
 }
 
+// ReadPictures is ReadPicture for several pictures: it calls f for those that are stored,
+// with their places in keys.
+func ReadPictures(r store.Reader, keys [][]byte, f func(i int, p Picture) error) error {
+	args := make([][]any, len(keys))
+	for i, key := range keys {
+		args[i] = []any{key}
+	}
+	return r.RowsAll(func(i int, rows store.Rows) error {
+		var p Picture
+		if err := rows.Scan(&p.Content, &p.Full.Type, &p.Full.Size, &p.Full.Width, &p.Full.Height, &p.Variants); err != nil {
+			return err
+		}
+		return f(i, p)
+	}, readPicture, args)
+}
+
 // Requeued is a live page that is processed like a new document again.
 type Requeued struct {
 	URL     []byte // digest of the address

@@ -30,8 +30,12 @@ func (p *Pages) batch(ctx context.Context, b flow.Batch) error {
 		if dropped, err := tx.Exec(dropBatch, b.Source, b.AsOf, b.N); err != nil || dropped == 0 {
 			return err
 		}
-		kept, err := p.placeAll(tx, n, all)
-		live = kept
+		kept, err := p.keep(tx, n, all)
+		for _, k := range kept {
+			if k {
+				live++
+			}
+		}
 		return err
 	})
 	if err == nil {
@@ -41,35 +45,8 @@ func (p *Pages) batch(ctx context.Context, b flow.Batch) error {
 	return err
 }
 
-// placeAll places the documents of a batch and returns how many went live. A batch has
-// two versions of one address if an offer takes the address that another one leaves.
-func (p *Pages) placeAll(tx *store.Tx, n *numbers, all []document) (kept int, err error) {
-	stands, err := readLives(tx, all)
-	if err != nil {
-		return 0, err
-	}
-	placed := make(map[string]bool, len(all))
-	for _, d := range all {
-		key := string(d.url)
-		was, ok := stands[key]
-		put := func() (bool, error) { return p.place(tx, n, d, rendered{}, was, !ok) }
-		if placed[key] {
-			put = func() (bool, error) { return p.settle(tx, n, d, rendered{}) }
-		}
-		placed[key] = true
-		stays, err := put()
-		if err != nil {
-			return 0, err
-		}
-		if stays {
-			kept++
-		}
-	}
-	return kept, nil
-}
-
 // readBatch reads the documents of a batch.
-func (p *Pages) readBatch(ctx context.Context, b flow.Batch) ([]document, error) {
+func (p *Pages) readBatch(ctx context.Context, b flow.Batch) ([]*document, error) {
 	var content []byte
 	var fetched int64
 	err := p.Store.Read(ctx, func(r store.Reader) error {
@@ -86,9 +63,9 @@ func (p *Pages) readBatch(ctx context.Context, b flow.Batch) ([]document, error)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]document, len(found))
+	out := make([]*document, len(found))
 	for i, f := range found {
-		out[i] = document{url: f.Key, source: b.Source, rank: f.Rank, asOf: b.AsOf, fetched: store.Time(fetched),
+		out[i] = &document{url: f.Key, source: b.Source, rank: f.Rank, asOf: b.AsOf, fetched: store.Time(fetched),
 			reprice: f.Reprice.Time, content: f.Document, trace: string(step) + "\n", doc: courant.Document{URL: f.Address, Source: b.Source,
 				Item: courant.Item{Title: f.Title, Hash: hex.EncodeToString(f.Hash), Withdrawn: f.Withdrawn}}}
 	}

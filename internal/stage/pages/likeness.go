@@ -2,6 +2,7 @@ package pages
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"math"
 	"math/bits"
@@ -106,30 +107,32 @@ func mix(h uint64) uint64 {
 	return h ^ h>>33
 }
 
-// relate links a page whose text has changed to the oldest page of which it is a
-// near-duplicate.
-func relate(tx *store.Tx, id int64, was []byte, now sketch) error {
-	if bytes.Equal(was, now.minhash) {
-		return nil
-	}
-	if len(was) > 0 {
-		if err := unrelate(tx, id); err != nil {
-			return err
+// relate links pages whose texts have changed to the oldest pages of which they are
+// near-duplicates: among those in the store, and those before them in the set.
+func relate(tx *store.Tx, set []*change) error {
+	var fresh []*change
+	for _, c := range set {
+		if c.related = !bytes.Equal(c.was.minhash, c.doc.sketch.minhash); !c.related {
+			continue
 		}
-	}
-	duplicate := int64(0)
-	if now.minhash != nil {
-		var err error
-		if duplicate, err = findDuplicate(tx, id, now); err != nil {
-			return err
-		}
-		for i, bits := range now.bands {
-			if _, err := tx.Exec(putBand, i, bits, id); err != nil {
+		if len(c.was.minhash) > 0 {
+			if err := unrelate(tx, c.now.id); err != nil {
 				return err
 			}
 		}
+		if c.doc.sketch.minhash != nil {
+			fresh = append(fresh, c)
+		}
 	}
-	_, err := tx.Exec(putMinHash, id, append([]byte{}, now.minhash...), duplicate)
+	if err := findDuplicates(tx, fresh); err != nil {
+		return err
+	}
+	args := make([][]any, len(fresh))
+	for i, c := range fresh {
+		b := c.doc.sketch.bands
+		args[i] = []any{b[0], b[1], b[2], b[3], c.now.id}
+	}
+	_, err := tx.ExecAll(putBands, args)
 	return err
 }
 
@@ -147,23 +150,48 @@ func unrelate(tx *store.Tx, id int64) error {
 	return err
 }
 
-// findDuplicate returns the first near-duplicate, 0 if there is none.
-func findDuplicate(tx *store.Tx, id int64, now sketch) (duplicate int64, err error) {
-	for i, bits := range now.bands {
-		err := tx.Rows(func(rows store.Rows) error {
-			var root int64
-			var theirs []byte
-			if err := rows.Scan(&root, &theirs); err != nil {
-				return err
+// findDuplicates sets the first near-duplicate of each page.
+func findDuplicates(tx *store.Tx, fresh []*change) error {
+	args := make([][]any, len(fresh))
+	for i, c := range fresh {
+		b := c.doc.sketch.bands
+		args[i] = []any{b[0], b[1], b[2], b[3], c.now.id, bands * candidates}
+	}
+	err := tx.RowsAll(func(i int, rows store.Rows) error {
+		var root int64
+		var theirs []byte
+		if err := rows.Scan(&root, &theirs); err != nil {
+			return err
+		}
+		fresh[i].likens(root, theirs)
+		return nil
+	}, bandPages, args)
+	if err != nil {
+		return err
+	}
+	type band struct {
+		n    int
+		bits int64
+	}
+	before := map[band][]*change{}
+	for _, c := range fresh {
+		for n, bits := range c.doc.sketch.bands {
+			key := band{n, bits}
+			for _, other := range before[key] {
+				c.likens(cmp.Or(other.duplicate, other.now.id), other.doc.sketch.minhash)
 			}
-			if root != id && (duplicate == 0 || root < duplicate) && nearDuplicates(now.minhash, theirs) {
-				duplicate = root
+			if len(before[key]) < candidates {
+				before[key] = append(before[key], c)
 			}
-			return nil
-		}, bandPages, i, bits, id, candidates)
-		if err != nil {
-			return 0, err
 		}
 	}
-	return duplicate, nil
+	return nil
+}
+
+// likens links the page to root, a page or what that is a duplicate of, if their texts
+// are nearly the same and root is the oldest so far.
+func (c *change) likens(root int64, minhash []byte) {
+	if root != c.now.id && (c.duplicate == 0 || root < c.duplicate) && nearDuplicates(c.doc.sketch.minhash, minhash) {
+		c.duplicate = root
+	}
 }

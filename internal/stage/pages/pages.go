@@ -4,14 +4,13 @@
 package pages
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/flow"
 	"github.com/courant-platform/courant/internal/kit/obs"
 	"github.com/courant-platform/courant/internal/port/bus"
@@ -20,11 +19,11 @@ import (
 
 // Config is the stage's section.
 type Config struct {
-	Workers int `toml:"workers" comment:"pages rendered at once; they share commits"`
+	Workers int `toml:"workers" comment:"largest number of pages that go live in one transaction"`
 }
 
 // Defaults returns the default configuration.
-func Defaults() Config { return Config{Workers: 16} }
+func Defaults() Config { return Config{Workers: 64} }
 
 // Pages is the stage.
 type Pages struct {
@@ -37,17 +36,20 @@ type Pages struct {
 
 	ids  ids
 	zips sync.Pool
+	sets gather
 }
 
 const (
 	sweepEvery   = 2 * time.Second
 	sweepBatch   = 500
 	batchWorkers = 2 // one reads while the other writes
+	setsAtOnce   = 2 // one is rendered while the other is written
 )
 
 // Handlers returns the stage's handlers.
 func (p *Pages) Handlers() []bus.Handler {
 	p.zips.New = newZip
+	p.sets = gather{most: max(p.Config.Workers, 1), leaders: setsAtOnce, process: p.set}
 	return []bus.Handler{
 		flow.DocumentReady.Handle("pages", max(p.Config.Workers, 1), p.ready),
 		flow.BatchReady.Handle("pages", batchWorkers, p.batch),
@@ -83,8 +85,8 @@ func (p *Pages) sweep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for _, v := range due {
-			if err := p.ready(ctx, v); err != nil {
+		for set := range slices.Chunk(due, max(p.Config.Workers, 1)) {
+			if err := errors.Join(p.set(ctx, set)...); err != nil {
 				return err
 			}
 		}
@@ -92,41 +94,4 @@ func (p *Pages) sweep(ctx context.Context) error {
 			return nil
 		}
 	}
-}
-
-// ready renders one document and makes its page live.
-func (p *Pages) ready(ctx context.Context, v flow.Version) error {
-	d, err := p.read(ctx, v)
-	if store.NoRow(err) {
-		return nil // rendered already, or a later version has come
-	}
-	if err != nil {
-		return err
-	}
-	var page rendered
-	if !d.doc.Item.Withdrawn {
-		if page, err = p.render(d); err != nil {
-			return errors.Join(courant.Invalid, err)
-		}
-		if d.doc.Offer == nil {
-			d.sketch = sketchOf(cmp.Or(d.doc.Item.Content, d.doc.Item.Summary))
-		}
-	}
-	var kept bool
-	err = p.change(ctx, func(tx *store.Tx, n *numbers) (err error) {
-		kept, err = p.keep(tx, n, d, page)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	result := "printed"
-	if !kept {
-		result = "passed over"
-	} else if d.doc.Item.Withdrawn {
-		result = "withdrawn"
-	}
-	p.Metrics.Add("courant_pages_total", 1, "result", result)
-	p.Metrics.Observe("courant_pages_fetched_to_live_seconds", p.Store.Now().Sub(d.fetched))
-	return nil
 }

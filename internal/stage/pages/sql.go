@@ -3,6 +3,8 @@ package pages
 import (
 	"cmp"
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/courant-platform/courant"
@@ -25,19 +27,21 @@ const (
 		($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) /*lock*/`
 	newestID = `SELECT COALESCE(MAX(id), 0) FROM pages`
 	putPage  = `INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture,
-			published, updated, fetched, stored, rendered_at, change)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+			published, updated, fetched, stored, rendered_at, change, minhash, duplicate_of)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
 		ON CONFLICT (url) DO UPDATE SET address = excluded.address, host = excluded.host, source = excluded.source,
 			rank = excluded.rank, as_of = excluded.as_of, withdrawn = excluded.withdrawn, hash = excluded.hash,
 			revision = excluded.revision, title = excluded.title, language = excluded.language, picture = excluded.picture,
 			published = excluded.published, updated = excluded.updated, fetched = excluded.fetched,
-			stored = excluded.stored, rendered_at = excluded.rendered_at, change = excluded.change`
+			stored = excluded.stored, rendered_at = excluded.rendered_at, change = excluded.change,
+			minhash = CASE WHEN $22 THEN excluded.minhash ELSE pages.minhash END,
+			duplicate_of = CASE WHEN $22 THEN excluded.duplicate_of ELSE pages.duplicate_of END`
 	putBody = `INSERT INTO bodies (page, document, html) VALUES ($1, $2, $3)
 		ON CONFLICT (page) DO UPDATE SET document = excluded.document, html = excluded.html`
 	bandPages = `SELECT CASE WHEN p.duplicate_of = 0 THEN p.id ELSE p.duplicate_of END, p.minhash FROM minhash_bands l JOIN pages p ON p.id = l.page
-		WHERE l.band = $1 AND l.bits = $2 AND p.id <> $3 AND NOT p.withdrawn LIMIT $4`
-	putMinHash     = `UPDATE pages SET minhash = $2, duplicate_of = $3 WHERE id = $1`
-	putBand        = `INSERT INTO minhash_bands (band, bits, page) VALUES ($1, $2, $3) ON CONFLICT (band, bits, page) DO NOTHING`
+		WHERE (l.band = 0 AND l.bits = $1 OR l.band = 1 AND l.bits = $2 OR l.band = 2 AND l.bits = $3 OR l.band = 3 AND l.bits = $4)
+			AND p.id <> $5 AND NOT p.withdrawn LIMIT $6`
+	putBands       = `INSERT INTO minhash_bands (band, bits, page) VALUES (0, $1, $5), (1, $2, $5), (2, $3, $5), (3, $4, $5) ON CONFLICT (band, bits, page) DO NOTHING`
 	dropBands      = `DELETE FROM minhash_bands WHERE page = $1`
 	firstDuplicate = `SELECT COALESCE(MIN(id), 0) FROM pages WHERE duplicate_of = $1 AND duplicate_of <> 0 AND NOT withdrawn`
 	moveDuplicates = `UPDATE pages SET duplicate_of = CASE WHEN id = $2 THEN 0 ELSE $2 END WHERE duplicate_of = $1 AND duplicate_of <> 0`
@@ -84,39 +88,59 @@ type document struct {
 	trace       string
 	sketch      sketch // of the text
 	media       light.Pictures
+	page        rendered
+	err         error // the document cannot be rendered
 }
 
-func (p *Pages) read(ctx context.Context, v flow.Version) (document, error) {
-	d := document{url: v.URL, source: v.Source}
+// read reads documents and their stored pictures; nil for a row that is gone.
+func (p *Pages) read(ctx context.Context, versions []flow.Version) ([]*document, error) {
+	docs := make([]*document, len(versions))
+	args := make([][]any, len(versions))
+	for i, v := range versions {
+		args[i] = []any{v.URL, v.Source, v.AsOf}
+	}
 	err := p.Store.Read(ctx, func(r store.Reader) error {
-		var fetched int64
-		if err := r.Row(readDocument, v.URL, v.Source, v.AsOf).Scan(&d.rank, &d.asOf, &d.late, &fetched,
-			&d.content, &d.trace, &d.sourceTitle, &d.sourceName); err != nil {
+		err := r.RowsAll(func(i int, rows store.Rows) error {
+			d := &document{url: versions[i].URL, source: versions[i].Source}
+			var fetched int64
+			err := rows.Scan(&d.rank, &d.asOf, &d.late, &fetched, &d.content, &d.trace, &d.sourceTitle, &d.sourceName)
+			d.sourceName, d.fetched = cmp.Or(d.sourceTitle, d.sourceName), store.Time(fetched)
+			docs[i] = d
+			return err
+		}, readDocument, args)
+		if err != nil {
 			return err
 		}
-		d.sourceName = cmp.Or(d.sourceTitle, d.sourceName)
-		d.fetched = store.Time(fetched)
+		return p.decode(r, docs)
+	})
+	return docs, err
+}
+
+// decode unpacks documents and reads their pictures.
+func (p *Pages) decode(r store.Reader, docs []*document) error {
+	var keys [][]byte
+	var owners []*document
+	for _, d := range docs {
+		if d == nil {
+			continue
+		}
 		if err := pack.Decode(d.content, &d.doc); err != nil {
-			return err
+			d.err = errors.Join(courant.Invalid, err)
+			continue
 		}
 		if d.doc.Offer != nil {
 			d.reprice = d.doc.Offer.PriceChanges(p.Store.Now())
 		}
-		return d.readMedia(r)
-	})
-	return d, err
-}
-
-func (d *document) readMedia(r store.Reader) error {
-	d.media = light.Pictures{}
-	return light.Keys(d.doc.Item.Images, func(key [16]byte) error {
-		p, err := table.ReadPicture(r, key[:])
-		if store.NoRow(err) {
+		d.media = light.Pictures{}
+		if err := light.Keys(d.doc.Item.Images, func(key [16]byte) error {
+			keys, owners = append(keys, key[:]), append(owners, d)
 			return nil
+		}); err != nil {
+			return err
 		}
-		if err == nil {
-			d.media[key], err = light.KeptOf(p.Content, p.Full, p.Variants)
-		}
+	}
+	return table.ReadPictures(r, keys, func(i int, picture table.Picture) (err error) {
+		owners[i].media[[16]byte(keys[i])], err = light.KeptOf(picture.Content, picture.Full, picture.Variants)
 		return err
 	})
 }
@@ -133,28 +157,26 @@ func (p *Pages) due(ctx context.Context) (due []flow.Version, err error) {
 	return due, err
 }
 
-// readLives is readLive for the pages of a batch, sixteen per query.
-func readLives(tx *store.Tx, docs []document) (map[string]live, error) {
+// readLives reads the live pages at the addresses of those of docs that now lists, and
+// locks them.
+func readLives(tx *store.Tx, docs []*document, now []int) (map[string]live, error) {
 	const at = 16
-	out := make(map[string]live, len(docs))
-	for len(docs) > 0 {
-		args := make([]any, at)
-		for i := range args {
-			args[i] = docs[min(i, len(docs)-1)].url
+	out := make(map[string]live, len(now))
+	var args [][]any
+	for some := range slices.Chunk(now, at) {
+		urls := make([]any, at)
+		for i := range urls {
+			urls[i] = docs[some[min(i, len(some)-1)]].url
 		}
-		docs = docs[min(at, len(docs)):]
-		err := tx.Rows(func(rows store.Rows) error {
-			var url []byte
-			var l live
-			err := rows.Scan(&url, &l.id, &l.address, &l.source, &l.rank, &l.asOf, &l.hash, &l.revision, &l.stored, &l.withdrawn, &l.minhash)
-			out[string(url)] = l
-			return err
-		}, lives16, args...)
-		if err != nil {
-			return nil, err
-		}
+		args = append(args, urls)
 	}
-	return out, nil
+	return out, tx.RowsAll(func(_ int, rows store.Rows) error {
+		var url []byte
+		var l live
+		err := rows.Scan(&url, &l.id, &l.address, &l.source, &l.rank, &l.asOf, &l.hash, &l.revision, &l.stored, &l.withdrawn, &l.minhash)
+		out[string(url)] = l
+		return err
+	}, lives16, args)
 }
 
 func readLive(tx *store.Tx, url []byte) (l live, err error) {
