@@ -2,6 +2,8 @@ package pages
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/courant-platform/courant/internal/flow"
@@ -19,6 +21,7 @@ type gather struct {
 	mu    sync.Mutex
 	busy  int // sets being processed
 	queue []*request
+	known map[string]bool // versions that are queued or being processed
 }
 
 // request is a caller that waits.
@@ -28,10 +31,20 @@ type request struct {
 	wake    chan []*request // the set that the caller processes; nil if its version has been processed
 }
 
-// do processes a version in a set.
+// do processes a version in a set. If that has been asked for already, it returns at
+// once: should it fail, the sweep finds the row again.
 func (g *gather) do(ctx context.Context, v flow.Version) error {
-	r := &request{version: v}
+	r, key := &request{version: v}, name(v)
 	g.mu.Lock()
+	if g.known[key] {
+		g.mu.Unlock()
+		return nil
+	}
+	if g.known == nil {
+		g.known = map[string]bool{}
+	}
+	g.known[key] = true
+	defer g.forget(key)
 	if g.busy < g.leaders {
 		g.busy++
 		g.mu.Unlock()
@@ -45,6 +58,26 @@ func (g *gather) do(ctx context.Context, v flow.Version) error {
 		g.lead(ctx, set)
 	}
 	return r.err
+}
+
+func (g *gather) forget(key string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.known, key)
+}
+
+// name is the key of a version.
+func name(v flow.Version) string { return fmt.Sprintf("%s %d %d", v.URL, v.Source, v.AsOf) }
+
+// all processes versions at the same time.
+func (g *gather) all(ctx context.Context, versions []flow.Version) error {
+	errs := make([]error, len(versions))
+	var all sync.WaitGroup
+	for i, v := range versions {
+		all.Go(func() { errs[i] = g.do(ctx, v) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 // lead processes a set, whose first request is the caller's.

@@ -163,7 +163,9 @@ func findDuplicates(tx *store.Tx, fresh []*change) error {
 		if err := rows.Scan(&root, &theirs); err != nil {
 			return err
 		}
-		fresh[i].likens(root, theirs)
+		if fresh[i].likens(root, theirs); fresh[i].duplicate != 0 {
+			return store.Enough // others that are alike are duplicates of the same page
+		}
 		return nil
 	}, bandPages, args)
 	if err != nil {

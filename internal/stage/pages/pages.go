@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -85,10 +84,8 @@ func (p *Pages) sweep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for set := range slices.Chunk(due, max(p.Config.Workers, 1)) {
-			if err := errors.Join(p.set(ctx, set)...); err != nil {
-				return err
-			}
+		if err := p.sets.all(ctx, due); err != nil {
+			return err
 		}
 		if len(due) < sweepBatch {
 			return nil
