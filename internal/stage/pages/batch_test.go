@@ -144,7 +144,7 @@ func TestPagesWithNearlyTheSameTextAreLinked(t *testing.T) {
 		if duplicateOf(three) != 0 {
 			t.Errorf("after the second was withdrawn: %d", duplicateOf(three))
 		}
-		if n := w.number(`SELECT COUNT(*) FROM minhash_bands`); n != 3*4 {
+		if n := w.number(`SELECT COUNT(*) FROM minhash_bands`); n != 3*5 {
 			t.Errorf("%d MinHash bands", n)
 		}
 	})

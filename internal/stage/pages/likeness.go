@@ -15,13 +15,16 @@ import (
 // Near-duplicates are found by MinHash (Broder 1997) over runs of three words: the
 // smallest value of each of sixteen hash functions over all runs, cut to 16 bits. For
 // two texts with Jaccard similarity s, on average 16·s of the values agree. Candidates
-// are looked up by the first eight values, in four bands of two.
+// are looked up by the first fifteen values, in five bands of three: of near-duplicates,
+// at most four values differ, so that one of the bands agrees.
 const (
 	fewestWords = 40 // shortest text that is compared
 	hashes      = 16
 	fewestAlike = 12 // equal values of near-duplicates
-	bands       = 4
-	candidates  = 50 // compared pages per band
+	bands       = 5
+	inBand      = 3  // values
+	firstBand   = 4  // number of the first band in the store; earlier versions had four others
+	candidates  = 20 // compared pages per band
 )
 
 // sketch is the MinHash of a text, and its bands.
@@ -55,7 +58,7 @@ func sketchOf(html string) (s sketch) {
 		s.minhash = binary.BigEndian.AppendUint16(s.minhash, uint16(least[i]))
 	}
 	for i := range s.bands {
-		s.bands[i] = int64(mix(least[2*i]^bits.RotateLeft64(least[2*i+1], 32)) >> 1)
+		s.bands[i] = int64(mix(least[inBand*i]^bits.RotateLeft64(least[inBand*i+1], 21)^bits.RotateLeft64(least[inBand*i+2], 42)) >> 1)
 	}
 	return s
 }
@@ -130,7 +133,7 @@ func relate(tx *store.Tx, set []*change) error {
 	args := make([][]any, len(fresh))
 	for i, c := range fresh {
 		b := c.doc.sketch.bands
-		args[i] = []any{b[0], b[1], b[2], b[3], c.now.id}
+		args[i] = []any{b[0], b[1], b[2], b[3], b[4], c.now.id}
 	}
 	_, err := tx.ExecAll(putBands, args)
 	return err
@@ -155,7 +158,7 @@ func findDuplicates(tx *store.Tx, fresh []*change) error {
 	args := make([][]any, len(fresh))
 	for i, c := range fresh {
 		b := c.doc.sketch.bands
-		args[i] = []any{b[0], b[1], b[2], b[3], c.now.id, bands * candidates}
+		args[i] = []any{b[0], b[1], b[2], b[3], b[4], c.now.id, bands * candidates}
 	}
 	err := tx.RowsAll(func(i int, rows store.Rows) error {
 		var root int64

@@ -38,12 +38,14 @@ const (
 			duplicate_of = CASE WHEN $22 THEN excluded.duplicate_of ELSE pages.duplicate_of END`
 	putBody = `INSERT INTO bodies (page, document, html) VALUES ($1, $2, $3)
 		ON CONFLICT (page) DO UPDATE SET document = excluded.document, html = excluded.html`
-	// In each band the oldest page comes first.
+	// In each band the oldest page comes first. The numbers of the bands are those of firstBand.
 	bandPages = `SELECT CASE WHEN p.duplicate_of = 0 THEN p.id ELSE p.duplicate_of END, p.minhash
-		FROM (SELECT page FROM minhash_bands WHERE band = 0 AND bits = $1 UNION ALL SELECT page FROM minhash_bands WHERE band = 1 AND bits = $2
-			UNION ALL SELECT page FROM minhash_bands WHERE band = 2 AND bits = $3 UNION ALL SELECT page FROM minhash_bands WHERE band = 3 AND bits = $4) AS l
-			JOIN pages p ON p.id = l.page WHERE p.id <> $5 AND NOT p.withdrawn LIMIT $6`
-	putBands       = `INSERT INTO minhash_bands (band, bits, page) VALUES (0, $1, $5), (1, $2, $5), (2, $3, $5), (3, $4, $5) ON CONFLICT (band, bits, page) DO NOTHING`
+		FROM (SELECT page FROM minhash_bands WHERE band = 4 AND bits = $1 UNION ALL SELECT page FROM minhash_bands WHERE band = 5 AND bits = $2
+			UNION ALL SELECT page FROM minhash_bands WHERE band = 6 AND bits = $3 UNION ALL SELECT page FROM minhash_bands WHERE band = 7 AND bits = $4
+			UNION ALL SELECT page FROM minhash_bands WHERE band = 8 AND bits = $5) AS l
+			JOIN pages p ON p.id = l.page WHERE p.id <> $6 AND NOT p.withdrawn LIMIT $7`
+	putBands = `INSERT INTO minhash_bands (band, bits, page) VALUES (4, $1, $6), (5, $2, $6), (6, $3, $6), (7, $4, $6), (8, $5, $6) ON CONFLICT (band, bits, page) DO NOTHING`
+
 	dropBands      = `DELETE FROM minhash_bands WHERE page = $1`
 	firstDuplicate = `SELECT COALESCE(MIN(id), 0) FROM pages WHERE duplicate_of = $1 AND duplicate_of <> 0 AND NOT withdrawn`
 	moveDuplicates = `UPDATE pages SET duplicate_of = CASE WHEN id = $2 THEN 0 ELSE $2 END WHERE duplicate_of = $1 AND duplicate_of <> 0`
