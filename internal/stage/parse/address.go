@@ -21,12 +21,18 @@ func addresses(r store.Reader, d download, found []entry) (map[[16]byte]known, e
 		return nil, err
 	}
 	s := addressing{r: r, d: d, before: before, taken: make(map[[16]byte]bool, len(found)), inFile: make(map[[16]byte]bool, len(found))}
+	var links [][]any
 	for i := range found {
 		f := &found[i]
 		s.inFile[f.key] = true
 		if was, ok := before[f.key]; ok && f.addr != "" && [16]byte(was.url) == f.url {
 			s.taken[f.url] = true
+		} else if f.addr != "" {
+			links = append(links, []any{d.source.ID, f.url[:]})
 		}
+	}
+	if err := s.readOwners(links); err != nil {
+		return nil, err
 	}
 	for i := range found {
 		if err := s.place(&found[i]); err != nil {
@@ -81,6 +87,26 @@ type addressing struct {
 	before map[[16]byte]known
 	inFile map[[16]byte]bool // by key
 	taken  map[[16]byte]bool // by the digest of the address
+	owners map[[16]byte]owner
+}
+
+// owner is the item of the source whose page is at a link.
+type owner struct {
+	key       [16]byte
+	withdrawn bool
+}
+
+// readOwners reads who owns links: for each, the source and the digest.
+func (s *addressing) readOwners(links [][]any) error {
+	s.owners = map[[16]byte]owner{}
+	return s.r.RowsAll(func(i int, rows store.Rows) error {
+		var key []byte
+		var o owner
+		err := rows.Scan(&key, &o.withdrawn)
+		copy(o.key[:], key)
+		s.owners[[16]byte(links[i][1].([]byte))] = o
+		return err
+	}, itemAt, links)
 }
 
 func (s *addressing) place(f *entry) error {
@@ -113,22 +139,16 @@ func (s *addressing) place(f *entry) error {
 // is the page of another item of the source. But an item with a new id is the one that
 // is there if the title or the date of publication is the same.
 func (s *addressing) vacant(f *entry, seen bool) (bool, error) {
-	var key []byte
-	var withdrawn bool
-	err := s.r.Row(itemAt, s.d.source.ID, f.url[:]).Scan(&key, &withdrawn)
-	if store.NoRow(err) {
+	o, owned := s.owners[f.url]
+	if !owned {
 		return true, nil
 	}
-	if err != nil {
-		return false, err
-	}
-	owner := [16]byte(key)
-	if s.inFile[owner] || seen { // the owner has another link now, or left the file
-		return s.inFile[owner] || withdrawn, nil
+	if s.inFile[o.key] || seen { // the owner has another link now, or left the file
+		return s.inFile[o.key] || o.withdrawn, nil
 	}
 	same, err := s.same(f)
-	if same || withdrawn || f.item.Withdrawn {
-		f.renames = &owner
+	if same || o.withdrawn || f.item.Withdrawn {
+		f.renames = &o.key
 	}
 	return f.renames != nil, err
 }

@@ -268,22 +268,23 @@ func (c *catalogue) written() error {
 }
 
 func (c *catalogue) putBatch(tx *store.Tx, n int, entries []entry, content []byte) error {
-	for i := range entries {
-		if err := c.putItem(tx, &entries[i]); err != nil {
-			return err
-		}
+	if err := c.putItems(tx, entries); err != nil {
+		return err
 	}
 	_, err := tx.Exec(putBatch, c.d.source.ID, c.d.asOf, n, tx.Now().Add(sweepAfter).UnixMilli(), store.Millis(c.d.fetched), content)
 	tx.Emit(flow.BatchReady.Encode(flow.Batch{Source: c.d.source.ID, AsOf: c.d.asOf, N: n}))
 	return err
 }
 
-// putItem stores the newest version of an offer.
-func (c *catalogue) putItem(tx *store.Tx, e *entry) error {
-	if e.moved {
-		return nil
+// putItems stores the newest versions of offers.
+func (c *catalogue) putItems(tx *store.Tx, entries []entry) error {
+	rows := make([][]any, 0, len(entries))
+	for i := range entries {
+		if e := &entries[i]; !e.moved {
+			rows = append(rows, []any{c.d.source.ID, e.key[:], e.url[:], e.hash, c.d.asOf, e.item.Withdrawn})
+		}
 	}
-	_, err := tx.Exec(putOffer, c.d.source.ID, e.key[:], e.url[:], e.hash, c.d.asOf, e.item.Withdrawn)
+	_, err := tx.ExecAll(putOffer, rows)
 	return err
 }
 

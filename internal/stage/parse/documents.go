@@ -40,6 +40,7 @@ func changes(tx *store.Tx, d download, found []entry) ([]entry, error) {
 		return nil, err
 	}
 	var changed []entry
+	var rows [][]any
 	for _, f := range found {
 		was, seen := before[f.key]
 		if f.renames != nil && !seen {
@@ -56,12 +57,11 @@ func changes(tx *store.Tx, d download, found []entry) ([]entry, error) {
 			}
 			f.url = [16]byte(was.url)
 		}
-		if _, err := tx.Exec(putItem, d.source.ID, f.key[:], f.url[:], f.hash, d.asOf, f.item.Withdrawn); err != nil {
-			return nil, err
-		}
+		rows = append(rows, []any{d.source.ID, f.key[:], f.url[:], f.hash, d.asOf, f.item.Withdrawn})
 		changed = append(changed, f)
 	}
-	return changed, nil
+	_, err = tx.ExecAll(putItem, rows)
+	return changed, err
 }
 
 // rename gives an item with a new id the row of the item that it is, so that a change of
@@ -103,14 +103,17 @@ func (p *Parse) packNew(ctx context.Context, d download, found []entry) error {
 // documents queues the changed items and notifies the next stage.
 func (p *Parse) documents(tx *store.Tx, d download, changed []entry) error {
 	var found, ready []flow.Version
+	var rows [][]any
 	for _, f := range changed {
 		state := stateReady
 		if p.Pictures && len(f.item.Images) > 0 && !f.item.Withdrawn {
 			state = stateFound
 		}
-		if err := p.document(tx, d, f, state); err != nil {
+		row, err := p.document(tx, d, f, state)
+		if err != nil {
 			return err
 		}
+		rows = append(rows, row)
 		v := flow.Version{URL: f.url[:], Source: d.source.ID, AsOf: d.asOf}
 		if state == stateFound {
 			found = append(found, v)
@@ -118,30 +121,32 @@ func (p *Parse) documents(tx *store.Tx, d download, changed []entry) error {
 			ready = append(ready, v)
 		}
 	}
+	if _, err := tx.ExecAll(putDocument, rows); err != nil {
+		return err
+	}
 	tx.Emit(flow.DocumentFound.Encode(found...))
 	tx.Emit(flow.DocumentReady.Encode(ready...))
 	return nil
 }
 
-func (p *Parse) document(tx *store.Tx, d download, f entry, state int) error {
+// document returns the parameters of putDocument.
+func (p *Parse) document(tx *store.Tx, d download, f entry, state int) ([]any, error) {
 	if f.item.Withdrawn {
 		if err := p.withdraw(tx, d, &f); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	content := f.pack
 	if content == nil {
 		var err error
 		if content, err = pack.Encode(courant.Document{URL: f.addr, Source: d.source.ID, Item: f.item, Offer: f.offer}); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	rank := courant.RankOf(d.source.Trusted, link.Host(d.source.URL), link.Host(f.addr))
 	trace := steps(courant.Step{At: d.fetched, Step: "fetched", Note: d.url},
 		courant.Step{At: tx.Now(), Step: "parsed"})
-	_, err := tx.Exec(putDocument, f.url[:], f.addr, d.source.ID, rank, d.asOf, state,
-		tx.Now().Add(sweepAfter).UnixMilli(), store.Millis(d.fetched), content, trace)
-	return err
+	return []any{f.url[:], f.addr, d.source.ID, rank, d.asOf, state, tx.Now().Add(sweepAfter).UnixMilli(), store.Millis(d.fetched), content, trace}, nil
 }
 
 // withdraw finds the address of a tombstone, and has other sources with the same item

@@ -41,10 +41,8 @@ func (c *catalogue) finish(r *read.Result) error {
 		if err != nil || !newest {
 			return err
 		}
-		for i := range c.waits {
-			if err := c.putItem(tx, &c.waits[i]); err != nil {
-				return err
-			}
+		if err := c.putItems(tx, c.waits); err != nil {
+			return err
 		}
 		if err := c.p.documents(tx, c.d, c.waits); err != nil {
 			return err

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/courant-platform/courant"
@@ -113,29 +114,27 @@ func (p *Parse) pendingOlder(ctx context.Context, age time.Duration) (polls []fl
 	return polls, err
 }
 
-// knownItems reads the last versions of the items, sixteen per query.
+// knownItems reads the last versions of the items.
 func knownItems(r store.Reader, source int64, found []entry) (map[[16]byte]known, error) {
 	const at = 16
 	out := make(map[[16]byte]known, len(found))
-	for len(found) > 0 {
+	var all [][]any
+	for some := range slices.Chunk(found, at) {
 		args := make([]any, 1, at+1)
 		args[0] = source
 		for i := range at {
-			args = append(args, found[min(i, len(found)-1)].key[:])
+			args = append(args, some[min(i, len(some)-1)].key[:])
 		}
-		found = found[min(at, len(found)):]
-		err := r.Rows(func(rows store.Rows) error {
-			var key []byte
-			var k known
-			err := rows.Scan(&key, &k.hash, &k.url, &k.withdrawn)
-			if err == nil {
-				out[[16]byte(key)] = k
-			}
-			return err
-		}, items16, args...)
-		if err != nil {
-			return nil, err
-		}
+		all = append(all, args)
 	}
-	return out, nil
+	err := r.RowsAll(func(_ int, rows store.Rows) error {
+		var key []byte
+		var k known
+		err := rows.Scan(&key, &k.hash, &k.url, &k.withdrawn)
+		if err == nil {
+			out[[16]byte(key)] = k
+		}
+		return err
+	}, items16, all)
+	return out, err
 }
