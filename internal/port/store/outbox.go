@@ -181,11 +181,11 @@ func (r Relay) relay(ctx context.Context, entries []entry) error {
 		}
 	}
 	return r.Store.Write(ctx, func(tx *Tx) error {
-		for _, e := range entries {
-			if _, err := tx.Exec(dropOutbox, e.seq); err != nil {
-				return err
-			}
+		args := make([][]any, len(entries))
+		for i, e := range entries {
+			args[i] = []any{e.seq}
 		}
-		return nil
+		_, err := tx.ExecAll(dropOutbox, args)
+		return err
 	})
 }

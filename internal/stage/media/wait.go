@@ -89,39 +89,20 @@ func (m *Media) needs(doc courant.Document) []need {
 // wait is one side of the delay: it locks the pictures in key order, then the
 // document, and counts the missing pictures. atOnce lets the document go on all the same.
 func (m *Media) wait(tx *store.Tx, v flow.Version, needs []need, priority int, atOnce bool) error {
-	missing := 0
-	var wanted []flow.Fetch
-	for _, n := range needs {
-		var state int
-		if err := tx.Row(lockPicture, n.hash[:], n.url).Scan(&state); err != nil {
-			return err
-		}
-		if state != pictureWanted {
-			continue
-		}
-		missing++
-		f := flow.Fetch{Hash: n.hash[:], Origin: link.Origin(n.url), Partition: courant.Partition(link.Domain(link.Host(n.url))), Priority: priority}
-		if _, err := tx.Exec(putWait, n.hash[:], v.URL, v.Source, v.AsOf); err != nil {
-			return err
-		}
-		fresh, err := tx.Exec(putFetch, f.Hash, n.url, f.Origin, f.Partition, "picture", f.Priority, tx.Now().UnixMilli())
-		if err != nil {
-			return err
-		}
-		if fresh == 1 {
-			wanted = append(wanted, f)
-		}
+	missing, wanted, err := want(tx, v, needs, priority)
+	if err != nil {
+		return err
 	}
 	state, due, name := stateReady, sweepAfter, "complete"
 	note := fmt.Sprintf("all %d pictures are stored", len(needs))
-	switch {
+	switch missing := len(missing); {
 	case missing > 0 && atOnce:
 		name, note = "released", fmt.Sprintf("an offer does not wait; %d of %d pictures are missing", missing, len(needs))
 	case missing > 0:
 		state, due, name = stateWaiting, m.Config.Deadline.Or(time.Second), "waiting"
 		note = fmt.Sprintf("for %d of %d pictures", missing, len(needs))
 	}
-	n, err := tx.Exec(countMissing, v.URL, v.Source, v.AsOf, state, missing, tx.Now().Add(due).UnixMilli(), step(tx.Now(), name, note))
+	n, err := tx.Exec(countMissing, v.URL, v.Source, v.AsOf, state, len(missing), tx.Now().Add(due).UnixMilli(), step(tx.Now(), name, note))
 	if err != nil || n == 0 {
 		return err
 	}
@@ -130,6 +111,45 @@ func (m *Media) wait(tx *store.Tx, v flow.Version, needs []need, priority int, a
 		tx.Emit(flow.DocumentReady.Encode(v))
 	}
 	return nil
+}
+
+// want locks the pictures in the order of their keys, notes that the document waits for
+// those that are missing, and requests them. It returns the missing ones, and the requests
+// that are new.
+func want(tx *store.Tx, v flow.Version, needs []need, priority int) (missing []need, wanted []flow.Fetch, err error) {
+	locks := make([][]any, len(needs))
+	for i, n := range needs {
+		locks[i] = []any{n.hash[:], n.url}
+	}
+	err = tx.RowsAll(func(i int, rows store.Rows) error {
+		var state int
+		err := rows.Scan(&state)
+		if state == pictureWanted {
+			missing = append(missing, needs[i])
+		}
+		return err
+	}, lockPicture, locks)
+	if err != nil {
+		return nil, nil, err
+	}
+	var waits, requests [][]any
+	var all []flow.Fetch
+	for _, n := range missing {
+		f := flow.Fetch{Hash: n.hash[:], Origin: link.Origin(n.url), Partition: courant.Partition(link.Domain(link.Host(n.url))), Priority: priority}
+		waits = append(waits, []any{n.hash[:], v.URL, v.Source, v.AsOf})
+		requests = append(requests, []any{f.Hash, n.url, f.Origin, f.Partition, "picture", f.Priority, tx.Now().UnixMilli()})
+		all = append(all, f)
+	}
+	if _, err := tx.ExecAll(putWait, waits); err != nil {
+		return nil, nil, err
+	}
+	fresh, err := tx.ExecAll(putFetch, requests)
+	for i, n := range fresh {
+		if n == 1 {
+			wanted = append(wanted, all[i])
+		}
+	}
+	return missing, wanted, err
 }
 
 // count is the other side: a picture, whose row the caller has locked, is stored or
