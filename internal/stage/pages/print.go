@@ -36,7 +36,7 @@ type zip struct {
 }
 
 func newZip() any {
-	z, err := gzip.NewWriterLevel(nil, 5)
+	z, err := gzip.NewWriterLevel(nil, 1)
 	if err != nil {
 		panic(err) // the level is a constant
 	}
