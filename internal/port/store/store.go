@@ -150,7 +150,7 @@ func (r Reader) RowsAll(scan func(i int, rows Rows) error, query string, args []
 	}
 	return r.conn.QueryAll(query, args, func(i int, rows Rows) error {
 		for rows.Next() {
-			if err := scan(i, rows); err == Enough {
+			if err := scan(i, rows); errors.Is(err, Enough) {
 				return nil
 			} else if err != nil {
 				return err
