@@ -77,6 +77,7 @@ func (w *world) read(i int) *courant.Reading {
 	if err != nil {
 		w.t.Fatalf("%s: %v", w.feeds[i], err)
 	}
+	r.Warnings = slices.DeleteFunc(r.Warnings, func(w courant.Warning) bool { return w.Level == courant.LevelInfo })
 	return r
 }
 
