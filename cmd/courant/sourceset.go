@@ -32,7 +32,8 @@ func (n *settingFlags) register(c *cobra.Command) {
 }
 
 // folders are the names of the folders in the option, the outermost first.
-func (n *settingFlags) folders() (names []string) {
+func (n *settingFlags) folders() []string {
+	names := []string{} // not null in JSON: an empty option removes the folder
 	for name := range strings.SplitSeq(n.folder, "/") {
 		if name = strings.TrimSpace(name); name != "" {
 			names = append(names, name)
