@@ -138,10 +138,6 @@ func (r Reader) Rows(scan func(Rows) error, query string, args ...any) error {
 	return rows.Err()
 }
 
-// Enough is returned by the scan function of RowsAll to skip the rest of the rows for one
-// list of parameters.
-var Enough = errors.New("no more rows are needed")
-
 // RowsAll runs a query for each list of parameters, in one round trip, and calls scan
 // for every row of the ith.
 func (r Reader) RowsAll(scan func(i int, rows Rows) error, query string, args [][]any) error {
@@ -150,9 +146,7 @@ func (r Reader) RowsAll(scan func(i int, rows Rows) error, query string, args []
 	}
 	return r.conn.QueryAll(query, args, func(i int, rows Rows) error {
 		for rows.Next() {
-			if err := scan(i, rows); errors.Is(err, Enough) {
-				return nil
-			} else if err != nil {
+			if err := scan(i, rows); err != nil {
 				return err
 			}
 		}

@@ -20,11 +20,10 @@ import (
 const (
 	fewestWords = 40 // shortest text that is compared
 	hashes      = 16
-	fewestAlike = 12 // equal values of near-duplicates
-	bands       = 5
-	inBand      = 3  // values
-	firstBand   = 4  // number of the first band in the store; earlier versions had four others
-	candidates  = 20 // compared pages per band
+	fewestAlike = 12  // equal values of near-duplicates
+	bands       = 5   // numbered from 4 in the store: earlier versions had four others
+	inBand      = 3   // values
+	candidates  = 100 // most pages that are compared
 )
 
 // sketch is the MinHash of a text, and its bands.
@@ -158,7 +157,7 @@ func findDuplicates(tx *store.Tx, fresh []*change) error {
 	args := make([][]any, len(fresh))
 	for i, c := range fresh {
 		b := c.doc.sketch.bands
-		args[i] = []any{b[0], b[1], b[2], b[3], b[4], c.now.id, bands * candidates}
+		args[i] = []any{b[0], b[1], b[2], b[3], b[4], c.now.id, candidates}
 	}
 	err := tx.RowsAll(func(i int, rows store.Rows) error {
 		var root int64
@@ -166,9 +165,7 @@ func findDuplicates(tx *store.Tx, fresh []*change) error {
 		if err := rows.Scan(&root, &theirs); err != nil {
 			return err
 		}
-		if fresh[i].likens(root, theirs); fresh[i].duplicate != 0 {
-			return store.Enough // others that are alike are duplicates of the same page
-		}
+		fresh[i].likens(root, theirs)
 		return nil
 	}, bandPages, args)
 	if err != nil {
@@ -193,8 +190,8 @@ func findDuplicates(tx *store.Tx, fresh []*change) error {
 	return nil
 }
 
-// likens links the page to root, a page or what that is a duplicate of, if their texts
-// are nearly the same and root is the oldest so far.
+// likens links the page to root if the page with this MinHash has nearly the same text and
+// root is the oldest so far: that page, or the one of which it is a duplicate.
 func (c *change) likens(root int64, minhash []byte) {
 	if root != c.now.id && (c.duplicate == 0 || root < c.duplicate) && nearDuplicates(c.doc.sketch.minhash, minhash) {
 		c.duplicate = root

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -23,11 +24,14 @@ func (p *Pages) ready(ctx context.Context, v flow.Version) error { return p.sets
 // error for each version. A version whose row is gone was processed already.
 func (p *Pages) set(ctx context.Context, versions []flow.Version) []error {
 	errs := make([]error, len(versions))
-	docs, err := p.read(ctx, versions)
-	if err == nil {
+	var docs []*document
+	err := p.safely(func() (err error) {
+		if docs, err = p.read(ctx, versions); err != nil {
+			return err
+		}
 		p.renderAll(docs)
-		err = p.publish(ctx, slices.DeleteFunc(slices.Clone(docs), func(d *document) bool { return d == nil || d.err != nil }))
-	}
+		return p.publish(ctx, slices.DeleteFunc(slices.Clone(docs), func(d *document) bool { return d == nil || d.err != nil }))
+	})
 	switch {
 	case err != nil && len(versions) > 1 && ctx.Err() == nil: // one of them may be the cause
 		for i, v := range versions {
@@ -54,7 +58,7 @@ func (p *Pages) renderAll(docs []*document) {
 	for range min(runtime.GOMAXPROCS(0), len(docs)) {
 		all.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(docs)); i = next.Add(1) - 1 {
-				if d := docs[i]; d != nil && !d.doc.Item.Withdrawn {
+				if d := docs[i]; d != nil && d.err == nil && !d.doc.Item.Withdrawn {
 					p.prepare(d)
 				}
 			}
@@ -65,15 +69,29 @@ func (p *Pages) renderAll(docs []*document) {
 
 // prepare renders a document and computes its sketch.
 func (p *Pages) prepare(d *document) {
-	page, err := p.render(*d)
-	if err != nil {
-		d.err = errors.Join(courant.Invalid, err)
-		return
-	}
-	d.page = page
-	if d.doc.Offer == nil {
-		d.sketch = sketchOf(cmp.Or(d.doc.Item.Content, d.doc.Item.Summary))
-	}
+	d.err = p.safely(func() error {
+		page, err := p.render(*d)
+		if err != nil {
+			return errors.Join(courant.Invalid, err)
+		}
+		d.page = page
+		if d.doc.Offer == nil {
+			d.sketch = sketchOf(cmp.Or(d.doc.Item.Content, d.doc.Item.Summary))
+		}
+		return nil
+	})
+}
+
+// safely returns a panic of f as an error, which the bus does not retry: the process and
+// the other documents of the set go on.
+func (p *Pages) safely(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.Log.Error("panic while processing documents", "error", v, "stack", string(debug.Stack()))
+			err = courant.Errorf(courant.Invalid, "panic: %v", v)
+		}
+	}()
+	return f()
 }
 
 // publish makes the pages of rendered documents live and deletes their rows. A row that

@@ -38,7 +38,6 @@ const (
 			duplicate_of = CASE WHEN $22 THEN excluded.duplicate_of ELSE pages.duplicate_of END`
 	putBody = `INSERT INTO bodies (page, document, html) VALUES ($1, $2, $3)
 		ON CONFLICT (page) DO UPDATE SET document = excluded.document, html = excluded.html`
-	// In each band the oldest page comes first. The numbers of the bands are those of firstBand.
 	bandPages = `SELECT CASE WHEN p.duplicate_of = 0 THEN p.id ELSE p.duplicate_of END, p.minhash
 		FROM (SELECT page FROM minhash_bands WHERE band = 4 AND bits = $1 UNION ALL SELECT page FROM minhash_bands WHERE band = 5 AND bits = $2
 			UNION ALL SELECT page FROM minhash_bands WHERE band = 6 AND bits = $3 UNION ALL SELECT page FROM minhash_bands WHERE band = 7 AND bits = $4
