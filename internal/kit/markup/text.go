@@ -220,8 +220,8 @@ func addName(list []string, name string) []string {
 }
 
 // mentioned reports whether the start tag at an offset is only the name of an element
-// within a sentence; that of a block must come after a blank. Then the scanner continues after the tag. before is the text before
-// it, without white space at its beginning.
+// within a sentence; that of a block must come after a blank. Then the scanner continues
+// after the tag. before is the text before it, without white space at its beginning.
 func (s *scanner) mentioned(at int, before []byte) bool {
 	if len(s.atts) > 0 || s.shut() {
 		return false

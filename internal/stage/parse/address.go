@@ -48,8 +48,12 @@ func recognise(r store.Reader, d download, found []entry, before map[[16]byte]kn
 	if d.changed.IsZero() {
 		return nil // nothing is known yet
 	}
-	var guesses []entry
-	var of []int // the item of each guess
+	type guess struct {
+		item  *entry
+		alone bool // the key is that of the item without others
+	}
+	var guesses []guess
+	var keys []entry
 	for i := range found {
 		f := &found[i]
 		was, ok := before[f.key]
@@ -60,19 +64,21 @@ func recognise(r store.Reader, d download, found []entry, before map[[16]byte]kn
 		if ok && among == "" {
 			continue
 		}
-		guesses, of = append(guesses, entry{key: itemKey(alone + among)}), append(of, i)
+		guesses, keys = append(guesses, guess{f, alone != ""}), append(keys, entry{key: itemKey(alone + among)})
 	}
-	seen, err := knownItems(r, d.source.ID, guesses)
-	for n, g := range guesses {
-		f, was := &found[of[n]], seen[g.key]
-		alone, _ := feed.OtherIDs(&f.item)
-		if was.hash == nil || alone != "" && !bytes.Equal(was.hash, f.hash) || taken(found, g.key) {
+	seen, err := knownItems(r, d.source.ID, keys)
+	if err != nil {
+		return err
+	}
+	for i, g := range guesses {
+		key := keys[i].key
+		was, ok := seen[key]
+		if !ok || g.alone && !bytes.Equal(was.hash, g.item.hash) || taken(found, key) {
 			continue
 		}
-		f.key = g.key
-		before[g.key] = was
+		g.item.key, before[key] = key, was
 	}
-	return err
+	return nil
 }
 
 // taken reports whether an item has the key.
