@@ -148,6 +148,9 @@ func (r *reader) settleSale(o *courant.Offer, p *prices) {
 	case isZero(price) && !isZero(sale):
 		o.Price = sale
 		return
+	case p.sale.currency != "" && p.sale.vague == "" && p.sale.currency != o.Currency:
+		r.here("bad-sale", "the sale price "+sale+" of offer "+o.ID+" is in "+p.sale.currency+", but its price is in "+o.Currency+", so the price was used; write both in one currency")
+		return
 	case isZero(sale) || !isLower(sale, price):
 		r.here("bad-sale", "the sale price "+sale+" of offer "+o.ID+" is not between 0 and its price, so the price was used; write sale_price only for a discount")
 		return

@@ -74,7 +74,7 @@ func TestASaleThatIsNoneLeavesThePrice(t *testing.T) {
 		}
 	}
 	for prices, want := range map[[2]string]string{{"100 USD", "0 USD"}: "100  bad-sale", {"100 USD", "0.00"}: "100  bad-sale", {"100 USD", "100.00 USD"}: "100  bad-sale", {"100 USD", "120 USD"}: "100  bad-sale",
-		{"", "80 USD"}: "80  ", {"0 USD", "80 USD"}: "80  ", {"100 USD", ""}: "100  ", {"100 USD", "99.99 USD"}: "99.99 100 ", {"9 USD", "10 USD"}: "9  bad-sale"} {
+		{"", "80 USD"}: "80  ", {"0 USD", "80 USD"}: "80  ", {"100 USD", ""}: "100  ", {"100 USD", "99.99 USD"}: "99.99 100 ", {"9 USD", "10 USD"}: "9  bad-sale", {"5 USD", "4 EUR"}: "5  unclear-price bad-sale", {"5", "4 EUR"}: "4 5 "} {
 		c := read(t, merchant(`<g:price>`+prices[0]+`</g:price><g:sale_price>`+prices[1]+`</g:sale_price>`))
 		if o := c.Offers[0]; o.Price+" "+o.OldPrice+" "+strings.Join(codes(c), " ") != want {
 			t.Errorf("%q: %q %q %v, want %q", prices, o.Price, o.OldPrice, codes(c), want)
