@@ -23,6 +23,49 @@ func (s *Scanner) Skip(stop func(Name) bool) {
 	}
 }
 
+// mostFaults is how many faults before the root element are kept until it is known whether
+// they are those of other data.
+const mostFaults = 10
+
+// Root moves to the first element for which isRoot returns true; found is false if there
+// is none. If other data stands before it, or an XML declaration that is not at the
+// beginning, junk is true, the document begins at that element, and faults before it are
+// not reported.
+func (s *Scanner) Root(isRoot func(Name) bool) (found, junk bool) {
+	report := s.Report
+	var faults []Fault
+	s.Report = func(f Fault) {
+		if len(faults) < mostFaults {
+			faults = append(faults, f)
+		}
+	}
+	for !found {
+		switch s.Next() {
+		case EOF:
+			s.Report = report
+			return false, junk
+		case Text:
+			junk = junk || strings.TrimSpace(s.Text) != ""
+		case Start:
+			if found = isRoot(s.Name); !found {
+				junk = true
+				s.CloseTo(0) // junk has tags without an end
+			}
+		}
+	}
+	if junk = junk || strings.LastIndex(s.Source[:s.Offset], "<?xml ") > 0; junk {
+		s.Unread()
+		s.CloseTo(0)
+		s.Next()
+		faults = nil
+	}
+	s.Report = report
+	for _, f := range faults {
+		s.fault(f.Code, f.Offset, f.Element, f.Text)
+	}
+	return true, junk
+}
+
 // MarkRead marks all attributes of the current Start as read; see Scanner.Ignored.
 func (s *Scanner) MarkRead() { s.allRead = true }
 

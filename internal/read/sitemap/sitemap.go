@@ -124,9 +124,17 @@ func (r *reader) lines(text string) {
 // or its namespace is wrong.
 func (r *reader) entries(first string) {
 	s := &r.scan
-	*s = xmlscan.Scanner{Source: first, Refill: r.pieces.Next, Space: space}
-	if !r.root() {
+	*s = xmlscan.Scanner{Source: first, Refill: r.pieces.Next, Space: space, Report: func(f xmlscan.Fault) {
+		r.out.WellFormed = false
+		r.warn(f.Code, f.Offset, f.Element, f.Text)
+	}}
+	found, junk := s.Root(func(n xmlscan.Name) bool { return n.Local == "urlset" || n.Local == "sitemapindex" || isEntry(n) })
+	if !found {
 		return
+	}
+	if junk {
+		r.out.WellFormed = false
+		r.warn("junk-before", 0, "", "there is other data before the sitemap, which was skipped; remove it, also blank lines before the XML declaration")
 	}
 	around := "" // the element around the entries
 	for ok := true; ok; ok = s.Next() != xmlscan.EOF {
@@ -147,52 +155,4 @@ func (r *reader) entries(first string) {
 			}
 		}
 	}
-}
-
-// root moves to the first element of a sitemap and warns of what stands before it.
-func (r *reader) root() bool {
-	s := &r.scan
-	var faults []xmlscan.Fault
-	s.Report = func(f xmlscan.Fault) {
-		if len(faults) < maxPerCode {
-			faults = append(faults, f)
-		}
-	}
-	report := func(f xmlscan.Fault) {
-		r.out.WellFormed = false
-		r.warn(f.Code, f.Offset, f.Element, f.Text)
-	}
-	junk := false
-	for {
-		switch s.Next() {
-		case xmlscan.EOF:
-			return false
-		case xmlscan.Text:
-			junk = junk || strings.TrimSpace(s.Text) != ""
-		case xmlscan.Start:
-			if s.Name.Local != "urlset" && s.Name.Local != "sitemapindex" && !isEntry(s.Name) {
-				junk = true
-				s.CloseTo(0) // junk has tags without an end
-				continue
-			}
-			if junk || strings.LastIndex(s.Source[:s.Offset], "<?xml ") > 0 {
-				r.junk()
-				faults = nil
-			}
-			s.Report = report
-			for _, f := range faults {
-				report(f)
-			}
-			return true
-		}
-	}
-}
-
-// junk warns of what stands before the current element and begins the document there.
-func (r *reader) junk() {
-	r.out.WellFormed = false
-	r.warn("junk-before", 0, "", "there is other data before the sitemap, which was skipped; remove it, also blank lines before the XML declaration")
-	r.scan.Unread()
-	r.scan.CloseTo(0)
-	r.scan.Next()
 }
