@@ -61,7 +61,7 @@ func command() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.SetVersionTemplate("courant {{.Version}}\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{plainFlag(err)} })
 	p := root.PersistentFlags()
 	p.StringVar(&f.config, "config", os.Getenv("COURANT_CONFIG"), "configuration file in TOML")
 	p.StringVar(&f.data, "data", envOr("COURANT_DATA", "./data"), "data folder")
@@ -70,6 +70,14 @@ func command() *cobra.Command {
 	p.BoolVar(&f.json, "json", false, "print JSON, one object per line, and nothing for an empty result")
 	root.AddCommand(f.run(), f.parse(), f.fetch(), f.source(), f.host(), f.importFiles(), f.page(), f.story(), f.search(), f.zone(), f.plan(), f.roles(), f.showConfig(), f.version())
 	return root
+}
+
+// plainFlag drops the names of Go's functions from an error in an option.
+func plainFlag(err error) error {
+	if text, _, number := strings.Cut(err.Error(), ": strconv."); number {
+		return errors.New(text)
+	}
+	return err
 }
 
 func envOr(name, otherwise string) string {

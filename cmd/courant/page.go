@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,9 +27,42 @@ func (f *flags) page() *cobra.Command {
 			}
 			fmt.Printf("%s\n%s\n", printable(p.Title), p.URL)
 			fmt.Printf("source %s · stored %s · revision %d · %d pictures\n\n", named(p.Source), p.StoredAt.Format("2006-01-02 15:04:05Z"), p.Revision, len(p.Images))
+			showFacts(&p)
 			fmt.Println(p.Text)
 			return nil
 		},
+	}
+}
+
+// showFacts prints what a page has besides its text.
+func showFacts(p *api.Page) {
+	var facts []string
+	if o := p.Offer; o != nil {
+		price := strings.TrimSpace(o.Price + " " + o.Currency)
+		if o.OldPrice != "" {
+			price += ", before " + o.OldPrice
+		}
+		if price != "" {
+			facts = append(facts, "price "+price)
+		}
+		if !o.Available {
+			facts = append(facts, cmp.Or(strings.ReplaceAll(o.Availability, "_", " "), "not in stock"))
+		}
+	}
+	if len(p.Categories) > 0 {
+		facts = append(facts, "categories "+strings.Join(p.Categories, ", "))
+	}
+	for _, e := range p.Enclosures {
+		facts = append(facts, "file "+strings.TrimSpace(e.URL+"  "+e.Type))
+	}
+	for _, v := range p.Videos {
+		facts = append(facts, "video "+v)
+	}
+	for _, fact := range facts {
+		fmt.Println(printable(fact))
+	}
+	if len(facts) > 0 {
+		fmt.Println()
 	}
 }
 

@@ -24,6 +24,9 @@ func (f *flags) search() *cobra.Command {
 		Example: "  courant search light pages\n" +
 			"  courant search --category 1000 --param 'Color:red|blue;Memory:8..' --price-max 30000 --sort price phone",
 		RunE: func(cmd *cobra.Command, text []string) error {
+			if k < 1 || k > 200 {
+				return usageError{fmt.Errorf("--limit must be from 1 to 200, not %d", k)}
+			}
 			q := url.Values{}
 			for name, value := range map[string]string{"text": strings.Join(text, " "), "category": category, "source": source, "vendor": vendor,
 				"param": param, "price_min": low, "price_max": high, "sort": sort, "kind": kind, "match": match, "k": strconv.Itoa(k),

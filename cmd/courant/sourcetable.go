@@ -30,6 +30,9 @@ func (f *flags) sourceList() *cobra.Command {
 			if _, ok := orders[l.sort]; !ok {
 				return usageError{fmt.Errorf("--sort must be one of %s, not %q", strings.Join(orderNames, ", "), l.sort)}
 			}
+			if l.kind != "" && !slices.Contains([]string{"feed", "catalog", "file"}, l.kind) {
+				return usageError{fmt.Errorf("--kind must be feed, catalog or file, not %q", l.kind)}
+			}
 			var all []api.SourceState
 			if err := f.get(cmd, "/api/v1/sources", &all); err != nil {
 				return err

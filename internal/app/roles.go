@@ -129,7 +129,7 @@ func post(c *client.Client) func(context.Context, string, url.Values) (websub.Re
 }
 
 func parseRole(p *Platform) (unit, error) {
-	s := &parse.Parse{Store: p.Store, Blobs: p.Blobs, Config: p.Config.Parse, Pictures: p.Config.Media.Pictures, Owner: p.Owner,
+	s := &parse.Parse{Store: p.Store, Blobs: p.Blobs, Config: p.Config.Parse, MaxFeed: int64(p.Config.Robot.MaxFeed), Pictures: p.Config.Media.Pictures, Owner: p.Owner,
 		Metrics: p.Metrics, Log: p.log("parse")}
 	return unit{handlers: s.Handlers(), runs: runs{s.Run}}, nil
 }

@@ -76,6 +76,7 @@ func (st state) with(to Settings) (state, error) {
 	}
 	set(&st.Kind, to.Kind)
 	set(&st.Title, to.Title)
+	st.Title = oneLine(st.Title)
 	set(&st.Trusted, to.Trusted)
 	set(&st.Every, to.Every)
 	set(&st.Absence, to.Absence)
@@ -84,7 +85,7 @@ func (st state) with(to Settings) (state, error) {
 		st.Robots = !*to.IgnoreRobots
 	}
 	if to.Site != nil {
-		if st.Site = *to.Site; st.Site != "" && link.Host(st.Site) == "" {
+		if st.Site = oneLine(*to.Site); st.Site != "" && link.Host(st.Site) == "" {
 			return st, courant.Errorf(courant.Invalid, "%s: site must be an address that begins with http:// or https://, not %q", st.Name, st.Site)
 		}
 	}

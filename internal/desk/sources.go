@@ -45,6 +45,8 @@ type Added struct {
 	Source *courant.Source `json:"source,omitempty"`
 	Known  bool            `json:"known,omitempty"` // it already existed
 	Error  string          `json:"error,omitempty"`
+	// Ignored are the fields of the request that no source has.
+	Ignored []string `json:"ignored,omitempty"`
 }
 
 // Add adds sources and returns a result for each.
@@ -129,8 +131,8 @@ func shown(s courant.Source, every setting.Duration) any {
 
 // source checks the request and makes the source of it.
 func (n NewSource) source(now time.Time) (courant.Source, error) {
-	s := courant.Source{Kind: n.Kind, Title: n.Title, Trusted: n.Trusted, Robots: !n.IgnoreRobots, Absence: n.Absence, Folder: n.Folder, Added: now}
-	if site := strings.TrimSpace(n.Site); link.Host(site) != "" {
+	s := courant.Source{Kind: n.Kind, Title: oneLine(n.Title), Trusted: n.Trusted, Robots: !n.IgnoreRobots, Absence: n.Absence, Folder: n.Folder, Added: now}
+	if site := oneLine(n.Site); link.Host(site) != "" {
 		s.Site = site
 	}
 	if s.Kind == "" {
@@ -142,11 +144,7 @@ func (n NewSource) source(now time.Time) (courant.Source, error) {
 	if why := badSettings(s, n.Every); why != nil {
 		return s, courant.Errorf(courant.Invalid, "%s: %w", link.Redact(n.URL), why)
 	}
-	raw := link.Feed(strings.TrimSpace(n.URL))
-	if !strings.Contains(raw, "://") && strings.Contains(raw, ".") {
-		raw = "https://" + raw
-	}
-	url, err := link.Canonical(raw)
+	url, err := link.Entered(n.URL)
 	if err != nil {
 		return s, courant.Errorf(courant.Invalid, "%s: %w", link.Redact(n.URL), err)
 	}
@@ -165,6 +163,9 @@ func badSettings(s courant.Source, every setting.Duration) error {
 	if every != 0 && time.Duration(every) < time.Second {
 		return fmt.Errorf("every must be at least 1s, not %v", every)
 	}
+	if utf8.RuneCountInString(s.Title) > mostTitle {
+		return fmt.Errorf("the title has more than %d characters", mostTitle)
+	}
 	if len(s.Folder) > mostFolders {
 		return fmt.Errorf("folders may be nested at most %d deep", mostFolders)
 	}
@@ -175,6 +176,21 @@ func badSettings(s courant.Source, every setting.Duration) error {
 	}
 	return nil
 }
+
+// oneLine is a text without control characters, broken UTF-8 and line breaks, which lists
+// of sources and one of the databases cannot hold.
+func oneLine(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, ""))
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// mostTitle is the longest title of a source, in characters.
+const mostTitle = 1000
 
 // mostFolders is how deep folders may be nested.
 const mostFolders = 64
@@ -300,7 +316,7 @@ func (d *Desk) Remove(ctx context.Context, who courant.Visitor, name string, onl
 // Find finds a source by name or address. An address is looked up as an address first,
 // even if another source has it as its name.
 func Find(q store.Reader, name string) (courant.Source, error) {
-	if url, bad := link.Canonical(name); bad == nil {
+	if url, bad := link.Canonical(link.Feed(name)); bad == nil {
 		if s, err := readSource(q, sourceByURL, url); !store.NoRow(err) {
 			return s, err
 		}

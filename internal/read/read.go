@@ -3,6 +3,7 @@
 package read
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/unpack"
 	"github.com/courant-platform/courant/internal/read/catalog"
 	"github.com/courant-platform/courant/internal/read/feed"
@@ -31,6 +33,7 @@ type Options struct {
 	ContentType string
 	Kind        courant.SourceKind         // KindCatalog: RSS and Atom are read as catalogues; otherwise the bytes decide
 	MaxItems    int                        // of a feed; 0 means feed.DefaultMaxItems
+	MaxFeed     int64                      // size of a feed in bytes; 0 means the constant MaxFeed
 	Offer       func(*courant.Offer) error // gets each offer of a catalogue; nil collects them
 	Now         time.Time                  // as of which sales apply; zero means that of the clock
 }
@@ -44,6 +47,9 @@ type Result struct {
 
 // Catalog says whether the document is one.
 func (r Result) Catalog() bool { return r.Format == "yml" || r.Format == "merchant" }
+
+// Sitemap says whether the document is one.
+func (r Result) Sitemap() bool { return r.Format == "sitemap" || r.Format == "sitemapindex" }
 
 // Read reads a document; it may call open twice. It returns an error of open or
 // Options.Offer unchanged; other errors are of kind courant.Invalid and their text
@@ -97,10 +103,11 @@ func readAny(open func() (io.ReadCloser, error), opt Options) (Result, error) {
 
 // readFeed reads what is neither a catalogue nor a sitemap. doc is the contents of f.
 func readFeed(f *unpack.File, doc io.Reader, kind kind, opt Options) (Result, error) {
-	body, err := io.ReadAll(io.LimitReader(doc, MaxFeed+1))
+	most := min(cmp.Or(opt.MaxFeed, MaxFeed), MaxFeed)
+	body, err := io.ReadAll(io.LimitReader(doc, most+1))
 	switch {
-	case len(body) > MaxFeed:
-		return nothing(), courant.Errorf(courant.Invalid, "too_large: the feed is larger than %d bytes", MaxFeed)
+	case int64(len(body)) > most:
+		return nothing(), courant.Errorf(courant.Invalid, "too_large: the feed is larger than %d bytes", most)
 	case err != nil && len(body) == 0:
 		return nothing(), err
 	case kind == kindOPML:
@@ -150,6 +157,11 @@ func outlines(body []byte) (Result, error) {
 	r := courant.Reading{Format: "opml", Encoding: list.Encoding, WellFormed: list.WellFormed, Feed: courant.Feed{Title: list.Title},
 		Links: []courant.FeedLink{}, Warnings: list.Warnings}
 	for _, o := range list.Entries {
+		if _, err := link.Entered(o.URL); err != nil {
+			r.Warnings = append(r.Warnings, courant.Warning{Code: "bad-link", Line: 1, Column: 1, Element: "outline",
+				Text: fmt.Sprintf("%.200q is not the address of a feed and was left out", o.URL)})
+			continue
+		}
 		r.Links = append(r.Links, courant.FeedLink{URL: o.URL, Title: o.Title, Site: o.Site, Folder: strings.Join(o.Folder, " / ")})
 	}
 	if err != nil {

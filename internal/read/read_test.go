@@ -3,6 +3,7 @@ package read_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -91,6 +92,54 @@ func TestAFeedOverTheRobotsLimitGivesAWarning(t *testing.T) {
 	r, err := read.Read(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, read.Options{})
 	if err != nil || len(r.Items) != 1 || len(r.Warnings) != 1 || r.Warnings[0].Code != "large-feed" || !r.WellFormed {
 		t.Errorf("%+v, %v", r.Warnings, err)
+	}
+}
+
+func TestAFeedMayHaveASmallerLimit(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	fmt.Fprintf(z, `<rss version="2.0"><channel><item><title>%s</title></item></channel></rss>`, strings.Repeat("a", 5000))
+	z.Close()
+	for most, want := range map[int64]string{0: "", 10_000: "", 5000: "too_large: the feed is larger than 5000 bytes", 1 << 40: ""} {
+		_, err := read.Read(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(packed.Bytes())), nil }, read.Options{MaxFeed: most})
+		if got := fmt.Sprint(err); (err != nil || want != "") && got != want {
+			t.Errorf("at most %d bytes: %v", most, err)
+		}
+	}
+}
+
+// Files of unknown origin use the addresses that they have for themselves.
+func TestRelativeAddressesOfAFileAreBelowItsSite(t *testing.T) {
+	const site = "https://a.example/blog/"
+	for name, text := range map[string]string{
+		"RSS":       `<rss version="2.0"><channel><link>` + site + `</link><item><link>one</link><description>a</description></item></channel></rss>`,
+		"Atom":      `<feed xmlns="http://www.w3.org/2005/Atom"><link href="` + site + `"/><entry><link href="one"/><title>a</title></entry></feed>`,
+		"Atom self": `<feed xmlns="http://www.w3.org/2005/Atom"><link rel="self" href="` + site + `feed"/><entry><link href="one"/><title>a</title></entry></feed>`,
+		"JSON":      `{"version":"https://jsonfeed.org/version/1","home_page_url":"` + site + `","items":[{"id":"1","url":"one","content_text":"a"}]}`,
+		"YML": `<yml_catalog><shop><url>` + site + `</url><currencies><currency id="RUB" rate="1"/></currencies><offers><offer id="1"><name>a</name><price>1</price>
+			<currencyId>RUB</currencyId><url>one</url></offer></offers></shop></yml_catalog>`,
+		"Merchant": `<rss version="2.0" xmlns:g="http://base.google.com/ns/1.0"><channel><link>` + site + `</link>
+			<item><g:id>1</g:id><g:title>a</g:title><g:price>1 RUB</g:price><g:link>one</g:link></item></channel></rss>`,
+	} {
+		r, err := read.Read(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, read.Options{})
+		got := ""
+		for _, it := range r.Items {
+			got += it.Link
+		}
+		for _, o := range r.Offers {
+			got += o.URL
+		}
+		if err != nil || got != site+"one" {
+			t.Errorf("%s: %q, %v, %+v", name, got, err, r.Warnings)
+		}
+	}
+}
+
+func TestAListOffersOnlyAddresses(t *testing.T) {
+	text := `<opml version="2.0"><body><outline text="A" xmlUrl="http://a.example/"/><outline text="B" xmlUrl="javascript:alert(1)"/></body></opml>`
+	r, err := read.Read(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, read.Options{})
+	if err != nil || len(r.Links) != 1 || len(r.Warnings) != 1 || r.Warnings[0].Code != "bad-link" {
+		t.Errorf("%+v, %+v, %v", r.Links, r.Warnings, err)
 	}
 }
 

@@ -220,8 +220,9 @@ func TestChangesAndStateNeedAToken(t *testing.T) {
 func TestSourcesAreAddedOnceAndRemoved(t *testing.T) {
 	w := open(t)
 	var added desk.Added
-	if r := w.do("POST", "/api/v1/sources", `{"url":"HTTP://A.Example:80/feed.xml","title":"A"}`, &added); r.StatusCode != http.StatusCreated || added.Source == nil ||
-		added.Source.URL != "http://a.example/feed.xml" || added.Source.Name != "a.example-feed" || added.Source.Kind != courant.KindFeed {
+	if r := w.do("POST", "/api/v1/sources", `{"url":"HTTP://A.Example:80/feed.xml","title":"\u0000A\n","evry":"5m"}`, &added); r.StatusCode != http.StatusCreated || added.Source == nil ||
+		added.Source.URL != "http://a.example/feed.xml" || added.Source.Name != "a.example-feed" || added.Source.Kind != courant.KindFeed ||
+		!slices.Equal(added.Ignored, []string{"evry"}) {
 		t.Fatalf("%s %+v", r.Status, added)
 	}
 	var again desk.Added

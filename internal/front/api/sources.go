@@ -1,11 +1,15 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/courant-platform/courant"
@@ -19,11 +23,12 @@ const (
 	mostSources = 10_000
 )
 
-// addSources adds one source or an array of them.
+// addSources adds one source or an array of them. The answer names the fields that no
+// source has.
 func (a *API) addSources(w http.ResponseWriter, r *http.Request, who courant.Visitor) (int, any, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body, err := readBody(w, r)
 	if err != nil {
-		return 0, nil, courant.Errorf(courant.Invalid, "the body is larger than %d bytes or was cut off", maxBody)
+		return 0, nil, err
 	}
 	if strings.HasPrefix(strings.TrimSpace(string(body)), "[") {
 		var many []desk.NewSource
@@ -34,6 +39,7 @@ func (a *API) addSources(w http.ResponseWriter, r *http.Request, who courant.Vis
 			return 0, nil, courant.Errorf(courant.Invalid, "too many sources: %d in one request, at most %d are allowed", len(many), mostSources)
 		}
 		added, err := a.Desk.Add(r.Context(), who, many)
+		ignored(body, added)
 		return http.StatusOK, added, err
 	}
 	var one desk.NewSource
@@ -41,6 +47,7 @@ func (a *API) addSources(w http.ResponseWriter, r *http.Request, who courant.Vis
 		return 0, nil, courant.Errorf(courant.Invalid, "the source: %s", plainJSON(err))
 	}
 	added, err := a.Desk.Add(r.Context(), who, []desk.NewSource{one})
+	ignored(slices.Concat([]byte("["), body, []byte("]")), added)
 	switch {
 	case err != nil:
 		return 0, nil, err
@@ -52,6 +59,22 @@ func (a *API) addSources(w http.ResponseWriter, r *http.Request, who courant.Vis
 	return http.StatusCreated, added[0], nil
 }
 
+// ignored notes in the results the fields of the sources in a JSON array that no source has.
+func ignored(array []byte, added []desk.Added) {
+	var sources []map[string]json.RawMessage
+	if json.Unmarshal(array, &sources) != nil {
+		return // never: they were read before
+	}
+	for i := range added {
+		added[i].Ignored = slices.DeleteFunc(slices.Sorted(maps.Keys(sources[i])), func(name string) bool {
+			return slices.ContainsFunc(reflect.VisibleFields(reflect.TypeFor[desk.NewSource]()), func(f reflect.StructField) bool {
+				field, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+				return strings.EqualFold(field, name)
+			})
+		})
+	}
+}
+
 // askSource makes a source due now.
 func (a *API) askSource(_ http.ResponseWriter, r *http.Request, who courant.Visitor) (int, any, error) {
 	s, err := a.Desk.Ask(r.Context(), who, r.PathValue("name"))
@@ -60,14 +83,41 @@ func (a *API) askSource(_ http.ResponseWriter, r *http.Request, who courant.Visi
 
 // setSource changes the settings that the body, a JSON object, has.
 func (a *API) setSource(w http.ResponseWriter, r *http.Request, who courant.Visitor) (int, any, error) {
+	body, err := readBody(w, r)
+	if err != nil {
+		return 0, nil, err
+	}
 	var to desk.Settings
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&to); err != nil {
+	if err := strict(body, &to); err != nil {
 		return 0, nil, courant.Errorf(courant.Invalid, "the settings of the source: %s", plainJSON(err))
 	}
 	s, err := a.Desk.Set(r.Context(), who, r.PathValue("name"), to)
 	return http.StatusOK, s, err
+}
+
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		err = courant.Errorf(courant.Invalid, "the body is larger than %d bytes or was cut off", maxBody)
+	}
+	return body, err
+}
+
+// strict reads a JSON object. It fails on fields that it does not know and on anything
+// after the object.
+func strict(body []byte, to any) error {
+	if bytes.Equal(bytes.TrimSpace(body), []byte("null")) {
+		return errors.New("null is there where an object must be")
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(to); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is something after the end of the JSON text")
+	}
+	return nil
 }
 
 // plainJSON says what is wrong with a JSON text without the names of Go's types.
@@ -75,13 +125,25 @@ func plainJSON(err error) string {
 	var typed *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &typed) && typed.Field != "":
-		return fmt.Sprintf("%s is a %s, but that is not what it must be", typed.Field, typed.Value)
+		return fmt.Sprintf("%s must not be %s", typed.Field, kindOf(typed.Value))
 	case errors.As(err, &typed):
-		return fmt.Sprintf("the body is a %s, but must be an object", typed.Value)
+		return fmt.Sprintf("%s is there where an object must be", kindOf(typed.Value))
 	case errors.Is(err, io.EOF):
 		return "the body is empty"
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
+}
+
+// kindOf is a kind of JSON value, as encoding/json calls it, with its article.
+func kindOf(value string) string {
+	value, _, _ = strings.Cut(value, " ") // a number has its digits
+	switch value {
+	case "array", "object":
+		return "an " + value
+	case "bool":
+		return "true or false"
+	}
+	return "a " + value
 }
 
 // removeSource removes a source; its pages stay.

@@ -24,3 +24,13 @@ func Feed(address string) string {
 	}
 	return "http://" + rest
 }
+
+// Entered returns the canonical form of an address as people write it: perhaps without a
+// scheme, or with that of subscriptions.
+func Entered(text string) (string, error) {
+	address := Feed(strings.TrimSpace(text))
+	if !strings.Contains(address, "://") && strings.Contains(address, ".") {
+		address = "https://" + address
+	}
+	return Canonical(address)
+}

@@ -18,3 +18,14 @@ func TestAddressesOfSubscriptionsStandForAddressesOfTheWeb(t *testing.T) {
 		}
 	}
 }
+
+func TestAddressesAreReadAsPeopleWriteThem(t *testing.T) {
+	for in, want := range map[string]string{
+		"a.example/feed": "https://a.example/feed", " feed://A.example/feed ": "http://a.example/feed", "HTTP://a.example:80": "http://a.example/",
+		"javascript:alert(1.5)": "", "javascript:alert(1)": "", "ftp://a.example/": "", "feed": "", "": "", "data:text/html,a.b": "",
+	} {
+		if got, err := link.Entered(in); got != want && err == nil || (err == nil) != (want != "") {
+			t.Errorf("%q: got %q, %v; want %q", in, got, err, want)
+		}
+	}
+}

@@ -163,7 +163,10 @@ func (r *reader) finish(err error) (Catalog, error) {
 // tell adds the warnings about the catalogue as a whole, and last the notes.
 func (r *reader) tell() {
 	if r.bares > 0 {
-		r.bare.Text = strconv.Itoa(r.bares) + " offers have a price without a currency, of which this is the first; add the currency"
+		r.bare.Text = "the price has no currency; add it"
+		if r.bares > 1 {
+			r.bare.Text = strconv.Itoa(r.bares) + " offers have a price without a currency, of which this is the first; add the currency"
+		}
 		r.out.Warnings = append(r.out.Warnings, r.bare)
 	}
 	if r.merchant && r.out.Count > 0 && r.priced == 0 {

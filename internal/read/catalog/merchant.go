@@ -98,6 +98,7 @@ func (r *reader) feedLink() {
 		feed.Hubs = append(feed.Hubs, href)
 	case (rel == "" || rel == "alternate") && feed.Link == "":
 		feed.Link = href
+		r.assumeBase(href)
 	case href != feed.Link && href != feed.Self:
 		r.note(raw, offset, ignoredElement)
 	}

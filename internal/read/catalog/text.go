@@ -153,6 +153,14 @@ func (r *reader) address(ref string) string {
 	return out
 }
 
+// assumeBase resolves relative addresses against the address of the shop, if nobody knows
+// where the document comes from.
+func (r *reader) assumeBase(shop string) {
+	if r.opt.URL == "" && shop != "" {
+		r.opt.URL, r.clean.Base = shop, shop
+	}
+}
+
 // plainAddress decodes an address up to three times: no parameter has a name like amp;
 // and no scheme has a percent sign.
 func plainAddress(ref string) string {

@@ -94,6 +94,7 @@ func (r *reader) shopElement(local string) {
 		r.shopText(&feed.Title, local)
 	case "url":
 		first(&feed.Link, strings.Clone(r.address(r.text())))
+		r.assumeBase(feed.Link)
 	case "company":
 		r.shopText(&shop.Company, local)
 	case "phone":

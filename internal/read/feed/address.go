@@ -48,6 +48,14 @@ func (r *reader) url(base, ref string) string {
 	return url
 }
 
+// assumeBase resolves relative addresses against an address that the feed has for itself or
+// its site, if nobody knows where the document comes from.
+func (r *reader) assumeBase(own string) {
+	if r.opt.URL == "" && r.scope.base == "" {
+		r.scope.base = strings.Clone(own)
+	}
+}
+
 // isProse reports whether text has several words before its first slash, unlike a path.
 func isProse(ref string) bool {
 	first, _, slash := strings.Cut(ref, "/")

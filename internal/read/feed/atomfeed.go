@@ -88,8 +88,10 @@ func (r *reader) feedLink() {
 		if old != "" && old != href || f.Link == "" {
 			r.ignore(s.Raw+`[@rel="alternate"]`, "", notNeeded)
 		}
+		r.assumeBase(f.Link)
 	case "self":
 		r.first(&f.Self, strings.Clone(href))
+		r.assumeBase(f.Self)
 	case "next", "prev-archive": // older entries, as in RFC 5005
 		r.first(&f.Next, strings.Clone(href))
 	case "hub":

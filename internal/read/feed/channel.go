@@ -95,6 +95,7 @@ func (r *reader) channelLink() {
 	}
 	base := r.inherit(r.scope).base
 	r.first(&f.Link, r.pageLink(base, s.Inner(channelChild)))
+	r.assumeBase(f.Link)
 }
 
 // ttl reads minutes and ignores implausible values.

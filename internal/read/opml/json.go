@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,22 +14,58 @@ import (
 
 // readArray reads a JSON array of entries.
 func (l *List) readArray(text []byte) error {
-	var all []json.RawMessage
-	if err := json.Unmarshal(text, &all); err != nil {
-		return courant.Errorf(courant.Invalid, "the JSON array is broken%s: %w", position(text, err), err)
-	}
 	wrong := 0
-	for i, one := range all {
-		e, err := entryOf(one)
-		if err != nil || e.URL == "" {
-			wrong++
-			l.warn(courant.Warning{Code: "bad-entry", Line: 1, Column: 1, Element: fmt.Sprint("entry ", i+1), Text: badEntry(err)})
-			continue
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.Token() // the bracket
+	for n := 1; d.More(); n++ {
+		var one json.RawMessage
+		if d.Decode(&one) != nil {
+			break
 		}
-		l.Entries = append(l.Entries, e)
+		line, column := place(text, int(d.InputOffset())-len(one))
+		if !l.add(one, courant.Warning{Code: "bad-entry", Line: line, Column: column, Element: fmt.Sprint("entry ", n)}) {
+			wrong++
+		}
+	}
+	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil { // the text as a whole
+		line, column := position(text, err)
+		if len(l.Entries) == 0 {
+			return courant.Errorf(courant.Invalid, "the JSON array is broken at line %d, column %d: %w", line, column, err)
+		}
+		l.warn(courant.Warning{Code: "truncated", Line: line, Column: column,
+			Text: fmt.Sprintf("the JSON array is cut off or broken here, and only the entries before were read: %v", err)})
 	}
 	return l.someRead(wrong)
 }
+
+// add adds the entry of a JSON text. If it cannot be read, the warning bad says so.
+func (l *List) add(text []byte, bad courant.Warning) (added bool) {
+	e, err := entryOf(text)
+	if err != nil || e.URL == "" {
+		bad.Text = badEntry(err)
+		l.warn(bad)
+		return false
+	}
+	l.Entries = append(l.Entries, e)
+	l.tellUnknown(text, bad)
+	return true
+}
+
+// tellUnknown names the fields of an entry that no source has, each name once.
+func (l *List) tellUnknown(text []byte, where courant.Warning) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(text, &fields) != nil {
+		return // never: it was an object before
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.ContainsFunc(entryFields, func(field string) bool { return strings.EqualFold(field, name) }) {
+			l.ignore(name, where)
+		}
+	}
+}
+
+// entryFields are the names of the fields of an Entry in JSON.
+var entryFields = []string{"url", "kind", "name", "title", "site", "folder", "trusted", "ignore_robots", "every", "absence", "list_xpath", "next_xpath"}
 
 // readLines reads one JSON object per line.
 func (l *List) readLines(text []byte) error {
@@ -38,13 +75,9 @@ func (l *List) readLines(text []byte) error {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		e, err := entryOf(line)
-		if err != nil || e.URL == "" {
+		if !l.add(line, courant.Warning{Code: "bad-entry", Line: n, Column: 1}) {
 			wrong++
-			l.warn(courant.Warning{Code: "bad-entry", Line: n, Column: 1, Text: badEntry(err)})
-			continue
 		}
-		l.Entries = append(l.Entries, e)
 	}
 	return l.someRead(wrong)
 }
@@ -74,19 +107,36 @@ func badEntry(err error) string {
 	case err == nil:
 		return "the entry has no url and was left out; add one"
 	case errors.As(err, &typed) && typed.Field != "":
-		return fmt.Sprintf("the entry was left out because its %s is a %s; see the manual for the fields of a source", typed.Field, typed.Value)
+		return fmt.Sprintf("the entry was left out because its %s must not be %s; see the manual for the fields of a source", typed.Field, jsonKind(typed.Value))
 	case errors.As(err, &typed):
-		return fmt.Sprintf("the entry was left out because it is a %s; write an object such as {\"url\": \"https://example.org/feed.xml\"}", typed.Value)
+		return fmt.Sprintf("the entry was left out because it is %s; write an object such as {\"url\": \"https://example.org/feed.xml\"}", jsonKind(typed.Value))
 	}
 	return "the entry was left out: " + err.Error()
 }
 
-// position says where a syntax error is.
-func position(text []byte, err error) string {
+// jsonKind is a kind of JSON value, as encoding/json calls it, with its article.
+func jsonKind(value string) string {
+	value, _, _ = strings.Cut(value, " ") // a number has its digits
+	switch value {
+	case "array", "object":
+		return "an " + value
+	case "bool":
+		return "true or false"
+	}
+	return "a " + value
+}
+
+// position is where a syntax error is, the end of the text if it is not known.
+func position(text []byte, err error) (line, column int) {
 	var syntax *json.SyntaxError
 	if !errors.As(err, &syntax) {
-		return ""
+		return place(text, len(text))
 	}
-	at := text[:min(int(syntax.Offset), len(text))]
-	return fmt.Sprintf(" at line %d, column %d", 1+bytes.Count(at, []byte("\n")), len(at)-bytes.LastIndexByte(at, '\n')-1)
+	return place(text, int(syntax.Offset)-1)
+}
+
+// place is the line and the column of a byte of a text, from 1.
+func place(text []byte, offset int) (line, column int) {
+	before := text[:max(0, min(offset, len(text)))]
+	return 1 + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n')
 }

@@ -38,6 +38,8 @@ type List struct {
 	Warnings []courant.Warning
 	// WellFormed is false if something had to be repaired.
 	WellFormed bool
+
+	ignored map[string]bool // names of attributes and fields that a warning says are ignored
 }
 
 // Read reads a list in any of these formats. An error is of kind courant.Invalid: then
@@ -67,4 +69,17 @@ func (l *List) warn(w courant.Warning) {
 	if len(l.Warnings) < mostWarnings {
 		l.Warnings = append(l.Warnings, w)
 	}
+}
+
+// ignore names, once, what has no place in a source.
+func (l *List) ignore(name string, where courant.Warning) {
+	if l.ignored[name] || len(l.ignored) >= mostWarnings {
+		return
+	}
+	if l.ignored == nil {
+		l.ignored = map[string]bool{}
+	}
+	l.ignored[name] = true
+	where.Code, where.Level, where.Element, where.Text = "ignored", courant.LevelInfo, name, name+" is not kept: Courant has no use for it"
+	l.warn(where)
 }

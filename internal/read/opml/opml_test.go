@@ -23,7 +23,7 @@ func TestListsAreReadInEveryForm(t *testing.T) {
 			<outline title="B" text="b" XMLURL="http://b.test/" courant:kind="list" courant:xpath="//a" courant:next="//a[@rel='next']"
 				courant:every="5m" courant:trusted="true" courant:ignoreRobots="true" courant:absence="kept"></outline></body></opml>`,
 		"JSON array": `[{"url":"http://a.test/feed.xml","kind":"feed","title":"A & B","site":"http://a.test/","folder":["News","A/B"]},
-			{"url":"http://b.test/","kind":"list","title":"B","list_xpath":"//a","next_xpath":"//a[@rel='next']","host":"b.test",
+			{"url":"http://b.test/","kind":"list","title":"B","list_xpath":"//a","next_xpath":"//a[@rel='next']",
 			"every":"5m","trusted":true,"ignore_robots":true,"absence":"kept"}]`,
 		"JSON lines": `{"url":"http://a.test/feed.xml","kind":"feed","title":"A & B","site":"http://a.test/","folder":["News","A/B"]}` + "\n\n" +
 			`{"url":"http://b.test/","kind":"list","title":"B","list_xpath":"//a","next_xpath":"//a[@rel='next']","every":"5m","trusted":true,"ignore_robots":true,"absence":"kept"}`,
@@ -41,25 +41,28 @@ func TestOneBadPartCostsNoOther(t *testing.T) {
 		return `<opml version="2.0"><body><outline text="A" xmlUrl="http://a.test/"/>` + text + `<outline text="B" xmlUrl="http://b.test/"/></body></opml>`
 	}
 	for name, c := range map[string]struct{ text, want, code string }{
-		"quotes in quotes":     {outline(`<outline text="fubar "baz"" xmlUrl="http://c.test/"/>`), "a c b", "bad-attribute"},
-		"< in an attribute":    {outline(`<outline text="a <b>" xmlUrl="http://c.test/"/>`), "a c b", "bad-attribute"},
-		"no quotes":            {outline(`<outline text=c xmlUrl=http://c.test/ />`), "a c b", "bad-attribute"},
-		"a bare &":             {outline(`<outline text="c & d" xmlUrl="http://c.test/?a=1&b=2"/>`), "a c b", ""},
-		"an attribute twice":   {outline(`<outline text="c" text="c" xmlUrl="http://c.test/"/>`), "a c b", ""},
-		"no end tag":           {outline(`<outline text="folder">`), "a b", "missing-end-tag"},
-		"an end tag too many":  {outline(`</outline>`), "a b", "stray-end-tag"},
-		"HTML entities":        {outline(`<outline text="caf&eacute;" xmlUrl="http://c.test/"/>`), "a c b", ""},
-		"comments":             {outline(`<outline text="c" isComment="true"><outline xmlUrl="http://c.test/"/></outline>`), "a b", "ignored"},
-		"a feed without URL":   {outline(`<outline type="rss" text="c"/>`), "a b", "outline-without-url"},
-		"url instead":          {outline(`<outline type="rss" text="c" url="http://c.test/"/>`), "a c b", ""},
-		"another list":         {outline(`<outline type="include" text="c" url="http://c.test/list.opml"/>`), "a b", "included-list"},
-		"other attributes":     {outline(`<outline text="c" xmlUrl="http://c.test/" description="d"/>`), "a c b", "ignored"},
-		"cut off":              {outline("")[:len(outline(""))-10], "a b", "truncated"},
-		"in windows-1251":      {"<?xml version=\"1.0\" encoding=\"windows-1251\"?>" + outline("<outline text=\"\xcc\" xmlUrl=\"http://c.test/\"/>"), "a c b", ""},
-		"a wrong JSON line":    {"{\"url\":\"http://a.test/\"}\n{\"url\":\n{\"url\":\"http://b.test/\"}", "a b", "bad-entry"},
-		"a JSON entry of text": {`[{"url":"http://a.test/"},"http://c.test/",{"url":"http://b.test/"}]`, "a b", "bad-entry"},
-		"a JSON wrong field":   {`[{"url":"http://a.test/"},{"url":"http://c.test/","title":5},{"url":"http://b.test/"}]`, "a b", "bad-entry"},
-		"no url in JSON":       {`[{"url":"http://a.test/"},{"title":"c"},{"url":"http://b.test/"}]`, "a b", "bad-entry"},
+		"a field of no use":     {`[{"url":"http://a.test/"},{"url":"http://b.test/","host":"b.test"}]`, "a b", "ignored"},
+		"a cut JSON array":      {`[{"url":"http://a.test/"},{"url":"http://b.test/"},{"url":"http://c.te`, "a b", "truncated"},
+		"a JSON array and more": {`[{"url":"http://a.test/"},{"url":"http://b.test/"}],`, "a b", "truncated"},
+		"quotes in quotes":      {outline(`<outline text="fubar "baz"" xmlUrl="http://c.test/"/>`), "a c b", "bad-attribute"},
+		"< in an attribute":     {outline(`<outline text="a <b>" xmlUrl="http://c.test/"/>`), "a c b", "bad-attribute"},
+		"no quotes":             {outline(`<outline text=c xmlUrl=http://c.test/ />`), "a c b", "bad-attribute"},
+		"a bare &":              {outline(`<outline text="c & d" xmlUrl="http://c.test/?a=1&b=2"/>`), "a c b", ""},
+		"an attribute twice":    {outline(`<outline text="c" text="c" xmlUrl="http://c.test/"/>`), "a c b", ""},
+		"no end tag":            {outline(`<outline text="folder">`), "a b", "missing-end-tag"},
+		"an end tag too many":   {outline(`</outline>`), "a b", "stray-end-tag"},
+		"HTML entities":         {outline(`<outline text="caf&eacute;" xmlUrl="http://c.test/"/>`), "a c b", ""},
+		"comments":              {outline(`<outline text="c" isComment="true"><outline xmlUrl="http://c.test/"/></outline>`), "a b", "ignored"},
+		"a feed without URL":    {outline(`<outline type="rss" text="c"/>`), "a b", "outline-without-url"},
+		"url instead":           {outline(`<outline type="rss" text="c" url="http://c.test/"/>`), "a c b", ""},
+		"another list":          {outline(`<outline type="include" text="c" url="http://c.test/list.opml"/>`), "a b", "included-list"},
+		"other attributes":      {outline(`<outline text="c" xmlUrl="http://c.test/" description="d"/>`), "a c b", "ignored"},
+		"cut off":               {outline("")[:len(outline(""))-10], "a b", "truncated"},
+		"in windows-1251":       {"<?xml version=\"1.0\" encoding=\"windows-1251\"?>" + outline("<outline text=\"\xcc\" xmlUrl=\"http://c.test/\"/>"), "a c b", ""},
+		"a wrong JSON line":     {"{\"url\":\"http://a.test/\"}\n{\"url\":\n{\"url\":\"http://b.test/\"}", "a b", "bad-entry"},
+		"a JSON entry of text":  {`[{"url":"http://a.test/"},"http://c.test/",{"url":"http://b.test/"}]`, "a b", "bad-entry"},
+		"a JSON wrong field":    {`[{"url":"http://a.test/"},{"url":"http://c.test/","title":5},{"url":"http://b.test/"}]`, "a b", "bad-entry"},
+		"no url in JSON":        {`[{"url":"http://a.test/"},{"title":"c"},{"url":"http://b.test/"}]`, "a b", "bad-entry"},
 	} {
 		l, err := Read([]byte(c.text))
 		var hosts, codes []string
@@ -94,6 +97,7 @@ func TestOtherFilesAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "empty", "hello": "neither OPML nor JSON", "<html><body></body></html>": "no <opml>", "<rss/>": "no <opml>", "[1]": "none of the 1", "{": "none of the 1",
 		"[{\"url\":\n 1,]": "line 2, column 4",
+		"[":                "line 1, column 1",
 	} {
 		if _, err := Read([]byte(text)); !errors.Is(err, courant.Invalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)

@@ -14,8 +14,7 @@ type reader struct {
 	scan    xmlscan.Scanner
 	lines   lines
 	folders []folder
-	comment int // depth of the comment that is open, plus 1; 0 if there is none
-	ignored map[string]bool
+	comment int  // depth of the comment that is open, plus 1; 0 if there is none
 	seen    bool // the element opml
 }
 
@@ -30,7 +29,7 @@ type folder struct {
 const mostDepth = 64
 
 func (l *List) readXML(text string) error {
-	r := reader{List: l, lines: lines{text: text, line: 1, column: 1}, ignored: map[string]bool{}}
+	r := reader{List: l, lines: lines{text: text, line: 1, column: 1}}
 	s := &r.scan
 	*s = xmlscan.Scanner{Source: text, Space: space, Report: func(f xmlscan.Fault) {
 		r.warn(f.Code, f.Offset, f.Element, f.Text)
@@ -63,13 +62,8 @@ func (r *reader) warn(code string, offset int, element, text string) {
 
 // ignore names what has no place in a source, once.
 func (r *reader) ignore(name string) {
-	if r.ignored[name] || len(r.ignored) >= mostWarnings {
-		return
-	}
-	r.ignored[name] = true
 	line, column := r.lines.at(r.scan.Offset)
-	r.List.warn(courant.Warning{Code: "ignored", Level: courant.LevelInfo, Line: line, Column: column, Element: name,
-		Text: name + " is not kept: Courant has no use for it"})
+	r.List.ignore(name, courant.Warning{Line: line, Column: column})
 }
 
 func (r *reader) start() {

@@ -157,8 +157,8 @@ func (x *Index) doc(c *table.Change) (d shard.Doc, err error) {
 	}
 	d = shard.Doc{ID: c.Page, Source: c.Source, URL: c.Address, Title: c.Title, Language: c.Language,
 		Published: store.Time(c.Published), Pictures: len(doc.Item.Images)}
-	if d.Published.IsZero() {
-		d.Published = store.Time(c.Stored)
+	if found := store.Time(c.Stored); d.Published.IsZero() || d.Published.After(found) { // without a date, or with one of the future
+		d.Published = found
 	}
 	if doc.Offer == nil {
 		text := markup.Text(doc.Item.Content)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/flow"
@@ -47,6 +48,29 @@ func TestTheIndexFollowsTheChangeFeed(t *testing.T) {
 		w.put(offer(1, "Red kettle", ""))
 		look()
 		w.finds(x, "kettle", 1)
+	})
+}
+
+func TestADocumentIsNoNewerThanItsDiscovery(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		for i, seconds := range []int64{3, 0, 4070908800} { // found after five
+			d := article(i+1, "Flood", "")
+			if seconds > 0 {
+				d.Item.Published.Time = time.Unix(seconds, 0)
+			}
+			w.put(d)
+		}
+		x := w.open()
+		w.run(x)
+		found, err := x.Ask(t.Context(), asking("flood"))
+		if err != nil || len(found.Hits) != 3 {
+			t.Fatalf("%+v, %v", found, err)
+		}
+		for _, h := range found.Hits {
+			if want := map[int64]int64{1: 3, 2: 5, 3: 5}[h.ID]; h.Published.Unix() != want {
+				t.Errorf("document %d is of %v", h.ID, h.Published)
+			}
+		}
 	})
 }
 

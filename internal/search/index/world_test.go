@@ -137,9 +137,9 @@ func put(tx *store.Tx, d courant.Document, change int64) error {
 		return err
 	}
 	if _, err := tx.Exec(`INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture, published, updated, fetched, stored, rendered_at, change)
-		VALUES ($1, $2, $3, $4, 1, 3, 1, $5, $1, 1, $6, '', '', 0, 0, 0, 5000, 1, $7)
+		VALUES ($1, $2, $3, $4, 1, 3, 1, $5, $1, 1, $6, '', '', $8, 0, 0, 5000, 1, $7)
 		ON CONFLICT (url) DO UPDATE SET withdrawn = excluded.withdrawn, title = excluded.title, change = excluded.change`,
-		key[:], page(d), d.URL, link.Host(d.URL), d.Item.Withdrawn, d.Item.Title, change); err != nil {
+		key[:], page(d), d.URL, link.Host(d.URL), d.Item.Withdrawn, d.Item.Title, change, store.Millis(d.Item.Published.Time)); err != nil {
 		return err
 	}
 	_, err = tx.Exec(`INSERT INTO bodies (page, document, html) SELECT id, $1, $2 FROM pages WHERE url = $3 ON CONFLICT (page) DO UPDATE SET document = excluded.document`,

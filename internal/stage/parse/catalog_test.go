@@ -277,6 +277,30 @@ func digest(url string) []byte {
 	return d[:]
 }
 
+func TestASitemapIsNoFeed(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		for _, text := range []string{`<urlset><url><loc>http://a.example/</loc></url></urlset>`, `<urlset></urlset>`,
+			`<sitemapindex><sitemap><loc>http://a.example/sitemap.xml</loc></sitemap></sitemapindex>`} {
+			w.read(1, text)
+			if report := w.poll(1).report; !strings.Contains(report, "not_a_feed: this is a sitemap") {
+				t.Errorf("%s: report %s", text, report)
+			}
+		}
+	})
+}
+
+func TestAnImportedFileHasNoAddress(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.exec(`UPDATE sources SET kind = 'file', trusted = TRUE WHERE id = 1`)
+		w.exec(`UPDATE answers SET url = 'http://import.invalid/file' WHERE source = 1`)
+		w.read(1, rss(`<item><title>One</title><link>one</link><description>&lt;a href="two"&gt;Two&lt;/a&gt;</description></item>`))
+		docs := w.taken()
+		if len(docs) != 1 || docs[0].doc.Item.Link != "" || strings.Contains(docs[0].doc.Item.Content, "href") {
+			t.Errorf("found %+v", docs)
+		}
+	})
+}
+
 func TestTheKindOfASourceDecidesHowItIsRead(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.exec(`UPDATE sources SET kind = 'catalog' WHERE id = 1`)

@@ -34,6 +34,7 @@ type Parse struct {
 	Store    *store.Store
 	Blobs    blob.Bucket
 	Config   Config
+	MaxFeed  int64  // largest feed of a polled source in bytes, unpacked; 0 for the limit of files
 	Pictures bool   // media fetches pictures: documents with pictures wait for it
 	Owner    string // this process, for the lease of a catalogue
 	Metrics  *obs.Set
@@ -153,7 +154,7 @@ func (p *Parse) pending(ctx context.Context, source int64) error {
 // read parses a download of any format.
 func (p *Parse) read(ctx context.Context, d download) error {
 	var c *catalogue
-	opt := read.Options{URL: d.url, ContentType: d.kind, Kind: d.source.Kind, Now: p.Store.Now(), Offer: func(o *courant.Offer) (err error) {
+	opt := read.Options{URL: d.url, ContentType: d.kind, Kind: d.source.Kind, MaxFeed: p.MaxFeed, Now: p.Store.Now(), Offer: func(o *courant.Offer) (err error) {
 		if c == nil {
 			if c, err = p.newCatalogue(ctx, d); err != nil {
 				return err
@@ -161,6 +162,9 @@ func (p *Parse) read(ctx context.Context, d download) error {
 		}
 		return c.offer(o)
 	}}
+	if d.source.Kind == courant.KindFile {
+		opt.URL, opt.MaxFeed = "", 0 // no relative address of a file is below ImportHost
+	}
 	first := true
 	r, err := read.Read(func() (io.ReadCloser, error) {
 		if !first {
@@ -179,7 +183,9 @@ func (p *Parse) read(ctx context.Context, d download) error {
 		return fmt.Errorf("read %s: %w", d.url, err)
 	case err != nil:
 		return p.unreadable(ctx, d, report{Error: err.Error(), Links: r.Links})
-	case r.Format == "opml" || r.Format == "unknown" || len(r.URLs) > 0:
+	case r.Sitemap():
+		return p.unreadable(ctx, d, report{Error: "not_a_feed: this is a sitemap, which lists pages but has nothing of their contents; add a feed of the site"})
+	case r.Format == "opml" || r.Format == "unknown":
 		return p.unreadable(ctx, d, report{Error: "not_a_feed: this is a list of addresses, not a feed; add the feeds that it lists", Links: r.Links})
 	case !r.Catalog():
 		return p.keep(ctx, d, &r.Reading)

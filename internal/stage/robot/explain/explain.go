@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/courant-platform/courant"
@@ -78,10 +79,10 @@ func (f *Fetcher) Close() { f.Client.Close() }
 // host. A response of any status is no error.
 func (f *Fetcher) Fetch(ctx context.Context, address string) *Fetched {
 	out := &Fetched{URL: link.Redact(address)}
-	canonical, err := link.Canonical(address)
+	canonical, err := link.Canonical(link.Feed(address))
 	if err == nil {
 		if canonical != address {
-			out.say("the canonical form is %s", canonical)
+			out.say("the canonical form is %s", shortened(canonical))
 		}
 		err = f.follow(ctx, out, canonical)
 	}
@@ -89,6 +90,14 @@ func (f *Fetcher) Fetch(ctx context.Context, address string) *Fetched {
 		out.Error = err.Error()
 	}
 	return out
+}
+
+// shortened is an address as a step shows it.
+func shortened(address string) string {
+	if len(address) > 300 {
+		return strings.ToValidUTF8(address[:300], "") + "…"
+	}
+	return address
 }
 
 const mostHops = 10

@@ -32,6 +32,8 @@ func plain(err error) error {
 		text = "the server does not speak HTTPS"
 	case strings.Contains(text, "tls: "):
 		text = "TLS handshake failed: " + after(text, "tls: ")
+	case strings.Contains(text, "malformed MIME header"), strings.Contains(text, "invalid header"):
+		text = "the response has a header that is not valid"
 	case strings.Contains(text, "malformed"), strings.Contains(text, "HTTP/1.x transport connection broken"):
 		text = "the server does not speak HTTP"
 	case strings.Contains(text, "headers exceeded"):
