@@ -290,22 +290,33 @@ func legal(b []byte) (text []byte, dropped bool) {
 	return out, true
 }
 
-// illegal returns the offset of the first illegal character, or -1. It tests eight bytes
-// at a time, then each byte if one may be a control or 0xEF.
+// illegal returns the offset of the first illegal character, or -1. It tests 32 bytes at a
+// time; where one may be a control or 0xEF, eight at a time, and then each.
 func illegal(b []byte) int {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
 	i := 0
-	for ; i+8 <= len(b); i += 8 {
-		w := binary.LittleEndian.Uint64(b[i:])
-		lead := w ^ (0xef * ones)
-		if ((w-' '*ones)&^w|(lead-ones)&^lead)&high == 0 {
+	for ; i+32 <= len(b); i += 32 {
+		w := (*[32]byte)(b[i:])
+		if suspicious(w[:8])|suspicious(w[8:16])|suspicious(w[16:24])|suspicious(w[24:]) == 0 {
 			continue
 		}
-		if at := illegalIn(b, i, i+8); at >= 0 {
-			return at
+		for j := i; j < i+32; j += 8 {
+			if suspicious(b[j:]) == 0 {
+				continue
+			}
+			if at := illegalIn(b, j, j+8); at >= 0 {
+				return at
+			}
 		}
 	}
 	return illegalIn(b, i, len(b))
+}
+
+// suspicious is not 0 if one of the first eight bytes may be below a space or 0xEF.
+func suspicious(b []byte) uint64 {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	w := binary.LittleEndian.Uint64(b)
+	lead := w ^ (0xef * ones)
+	return ((w-' '*ones)&^w | (lead-ones)&^lead) & high
 }
 
 func illegalIn(b []byte, from, to int) int {

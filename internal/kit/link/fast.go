@@ -5,16 +5,16 @@ import "strings"
 // isCanonical is a fast check that a URL is canonical. It may return false for a
 // canonical URL, but never true for another.
 func isCanonical(s string) bool {
-	if !isPlain(s) || strings.ContainsAny(s, "#;") {
+	if !IsPlain(s) || strings.ContainsAny(s, "#;") {
 		return false
 	}
 	_, query, ok := strings.Cut(s, "?")
 	return !ok || query != "" && !hasTracking(query)
 }
 
-// isPlain is a fast check that parse would not change an absolute URL: a plain host in
+// IsPlain is a fast check that parse would not change an absolute URL: a plain host in
 // lower case without a port, a path, no escapes, and no dots that could be segments.
-func isPlain(s string) bool {
+func IsPlain(s string) bool {
 	rest, ok := strings.CutPrefix(s, "https://")
 	if !ok {
 		if rest, ok = strings.CutPrefix(s, "http://"); !ok {

@@ -95,7 +95,7 @@ func Digest(canonical string) (key [16]byte) {
 // Resolve resolves ref against base to an absolute http or https URL, or returns "" if
 // the result is not one. Fragment, tracking parameters and escapes stay.
 func Resolve(base, ref string) string {
-	if isPlain(ref) {
+	if IsPlain(ref) {
 		return ref
 	}
 	b := ParseBase(base)
@@ -118,7 +118,7 @@ func ParseBase(url string) Base {
 
 // Resolve is like the function Resolve.
 func (b *Base) Resolve(ref string) string {
-	if isPlain(ref) {
+	if IsPlain(ref) {
 		return ref
 	}
 	var base *parts

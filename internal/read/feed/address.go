@@ -19,6 +19,9 @@ func resolve(base, ref string) string {
 	if strings.Contains(ref, "&amp;") {
 		ref = strings.ReplaceAll(ref, "&amp;", "&") // escaped twice: no address contains it
 	}
+	if link.IsPlain(ref) {
+		return ref
+	}
 	switch strings.ToLower(ref) {
 	case "", "n/a", "none", "null", "undefined", "#", "-":
 		return ""

@@ -138,10 +138,10 @@ func (r *reader) read(body []byte) error {
 		return courant.Errorf(courant.Invalid, "empty: the document is empty")
 	case kindRSS:
 		r.rss = true
-		r.expect(strings.Count(r.src, "<item"))
+		r.expect("<item")
 		return r.readRSS()
 	case kindAtom:
-		r.expect(strings.Count(r.src, "<entry"))
+		r.expect("<entry")
 		return r.readAtom()
 	case kindJSON:
 		return r.readJSON(at)
@@ -159,8 +159,30 @@ func (r *reader) read(body []byte) error {
 	return courant.Errorf(courant.Invalid, "not_a_feed: this is %s", kind)
 }
 
-// expect makes room for n items.
-func (r *reader) expect(n int) {
+// expect makes room for the items of the source, whose start tags begin with start. How
+// many they are follows from the size of the first few: to count them all would cost as
+// much as the scanner.
+func (r *reader) expect(start string) {
+	const first, most = 4, 256 // append makes room for more
+	n, from, at := 0, 0, 0
+	for n < first {
+		i := strings.Index(r.src[at:], start)
+		if i < 0 {
+			break
+		}
+		if at += i + len(start); n == 0 {
+			from = at
+		}
+		n++
+	}
+	if n == first {
+		n += min((len(r.src)-at)/((at-from)/(first-1)), most)
+	}
+	r.room(n)
+}
+
+// room makes room for n items.
+func (r *reader) room(n int) {
 	n = min(n, r.opt.MaxItems)
 	r.out.Items, r.origins = make([]courant.Item, 0, n), make([]origin, 0, n)
 }

@@ -50,7 +50,7 @@ func (r *reader) readJSON(start int) error {
 		r.warn("no-version", 0, "version", "the feed does not state its version; add \"version\": \"https://jsonfeed.org/version/1.1\"")
 	}
 	r.jsonFeed(doc.fields)
-	r.expect(len(doc.items))
+	r.room(len(doc.items))
 	for _, it := range doc.items {
 		r.jsonItem(&doc, it)
 	}

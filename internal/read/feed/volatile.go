@@ -19,19 +19,32 @@ func (h *hasher) html(s string) {
 		if s = s[i:]; s == "" {
 			break
 		}
-		end := strings.IndexByte(s, '>') + 1
-		if end == 0 {
-			end = len(s)
-		}
+		end := tagEnd(s)
 		h.tag(s[:end])
 		s = s[end:]
 	}
 	h.number(len(h.buf) - start)
 }
 
+// tagEnd returns the length of the tag at the beginning of s. Most tags are too short for
+// the search of strings to pay.
+func tagEnd(s string) int {
+	for i := range min(len(s), 8) {
+		if s[i] == '>' {
+			return i + 1
+		}
+	}
+	if end := strings.IndexByte(s, '>') + 1; end > 0 {
+		return end
+	}
+	return len(s)
+}
+
 // run appends text between tags.
 func (h *hasher) run(s string) {
-	s = strings.TrimSpace(s)
+	if s = strings.TrimSpace(s); s == "" {
+		return
+	}
 	if isRagged(s) {
 		s = strings.Join(strings.Fields(s), " ")
 	}
@@ -72,7 +85,10 @@ func isRagged(s string) bool {
 // tag appends a tag with stable addresses.
 func (h *hasher) tag(s string) {
 	for {
-		i := strings.Index(s, `="http`)
+		i := -1
+		if len(s) > len(`<a b="http`) {
+			i = strings.Index(s, `="http`)
+		}
 		if i < 0 || strings.IndexByte(s, '?') < 0 && strings.IndexByte(s, ';') < 0 {
 			h.buf = append(h.buf, s...)
 			return
