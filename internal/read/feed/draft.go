@@ -34,7 +34,6 @@ type draft struct {
 	duration    spare // of the first file
 	rights      spare // of the feed that it was copied from
 	noLang      bool  // the language is declared empty
-	cuts        cuts
 
 	turbo             bool   // has a page of Turbo RSS
 	heading, headless string // the heading of that page, and the page without it
@@ -81,12 +80,11 @@ func (r *reader) piece(d *draft, rank int) piece {
 	return p
 }
 
-// begin returns an empty draft. It is not used again for the next item: to clear one costs
-// more than to allocate one, because of the garbage collector's write barriers.
+// begin returns an empty draft. Nothing keeps a pointer into it, so that it stays on the
+// stack.
 func (r *reader) begin(s scope) *draft {
-	d := &draft{scope: s, based: r.based}
-	r.cut = &d.cuts
-	return d
+	r.cut, r.itemCuts = &r.itemCuts, cuts{}
+	return &draft{scope: s, based: r.based}
 }
 
 // add finishes an item and appends it.
@@ -113,7 +111,7 @@ func (r *reader) add(d *draft) {
 	r.addDuration(d)
 	r.markup(d)
 	r.boundItem(it)
-	d.cuts.report(r, "item")
+	r.itemCuts.report(r, "item")
 	r.cut = &r.feedCuts
 	if !said && isEmpty(it) {
 		r.here("empty-item", "the item is empty and was left out; remove it, or give it a title, a text or a link")

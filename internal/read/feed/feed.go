@@ -101,7 +101,8 @@ type reader struct {
 	owner             courant.Person
 
 	ownLang  string // xml:lang of the current element of an item
-	cut      *cuts  // of the current item, or feedCuts
+	cut      *cuts  // itemCuts or feedCuts
+	itemCuts cuts   // of the current item
 	feedCuts cuts
 	origins  []origin // of the items of out
 	ignored  ignored
