@@ -49,7 +49,7 @@ type Result struct {
 func (r Result) Catalog() bool { return r.Format == "yml" || r.Format == "merchant" }
 
 // Sitemap says whether the document is one.
-func (r Result) Sitemap() bool { return r.Format == "sitemap" || r.Format == "sitemapindex" }
+func (r Result) Sitemap() bool { return strings.Contains(r.Format, "sitemap") }
 
 // Read reads a document; it may call open twice. It returns an error of open or
 // Options.Offer unchanged; other errors are of kind courant.Invalid and their text

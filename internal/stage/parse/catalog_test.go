@@ -280,6 +280,7 @@ func digest(url string) []byte {
 func TestASitemapIsNoFeed(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		for _, text := range []string{`<urlset><url><loc>http://a.example/</loc></url></urlset>`, `<urlset></urlset>`,
+			`<urlset xmlns:news="http://www.google.com/schemas/sitemap-news/0.9"><url><loc>http://a.example/</loc><news:news><news:title>A</news:title></news:news></url></urlset>`,
 			`<sitemapindex><sitemap><loc>http://a.example/sitemap.xml</loc></sitemap></sitemapindex>`} {
 			w.read(1, text)
 			if report := w.poll(1).report; !strings.Contains(report, "not_a_feed: this is a sitemap") {
