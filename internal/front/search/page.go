@@ -247,18 +247,17 @@ func (s *Search) hits(r *http.Request, v *pageView, q *request, hits []shard.Hit
 	asks := asksFor(q.Words)
 	return s.Store.Read(r.Context(), func(db store.Reader) error {
 		for _, h := range hits {
-			view := hitView{Href: "/page?url=" + url.QueryEscape(h.URL), Price: grouped(decimal(h.Price)), Currency: h.Currency, Available: h.Available, From: h.Source}
+			view := hitView{Href: "/page?url=" + url.QueryEscape(h.URL), Price: grouped(decimal(h.Price)), Currency: h.Currency, Available: h.Available}
 			if h.Old > h.Price {
 				view.OldPrice = grouped(decimal(h.Old))
 			}
 			view.Title = pieces(h.Title, spans(h.Title, asks))
+			text, err := view.read(db, h)
+			if err != nil {
+				return err
+			}
 			if h.Offer == "" && !h.Published.IsZero() {
 				view.From += " · " + h.Published.Format("2 January 2006")
-			}
-			var text string
-			var err error
-			if view.Picture, text, err = readShown(db, h); err != nil {
-				return err
 			}
 			if text != "" {
 				view.Snippet = snippet(text, asks)
@@ -298,24 +297,25 @@ func asksFor(asked []shard.Word) func(string) bool {
 	}
 }
 
-// readShown reads the picture of a page and, unless it is an offer, its text.
-func readShown(db store.Reader, h shard.Hit) (picture, text string, err error) {
-	if err = db.Row(readPicture, h.ID).Scan(&picture); err != nil || h.Offer != "" {
-		if store.NoRow(err) {
-			err = nil // withdrawn since
-		}
-		return picture, "", err
+// read reads who published a page and its picture. It returns its text unless it is an
+// offer.
+func (v *hitView) read(db store.Reader, h shard.Hit) (text string, err error) {
+	if err := db.Row(readShown, h.ID).Scan(&v.Picture, &v.From); store.NoRow(err) { // withdrawn since
+		v.From = h.Source
+		return "", nil
+	} else if err != nil || h.Offer != "" {
+		return "", err
 	}
-	var packed []byte
-	if packed, err = table.Body(db, h.ID); err != nil {
-		if store.NoRow(err) {
-			err = nil
-		}
-		return picture, "", err
+	packed, err := table.Body(db, h.ID)
+	if store.NoRow(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
 	}
 	var doc courant.Document
 	if err = pack.Decode(packed, &doc); err != nil {
-		return picture, "", err
+		return "", err
 	}
-	return picture, markup.Text(cmp.Or(doc.Item.Content, doc.Item.Summary)), nil
+	return markup.Text(cmp.Or(doc.Item.Content, doc.Item.Summary)), nil
 }

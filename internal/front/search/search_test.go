@@ -92,7 +92,7 @@ func (w *world) put(id int64, doc courant.Document) {
 	}
 	err = w.store.Write(w.t.Context(), func(tx *store.Tx) error {
 		_, err := tx.Exec(`INSERT INTO pages (url, id, address, host, source, rank, as_of, withdrawn, hash, revision, title, language, picture, published, updated, fetched, stored, rendered_at, change)
-			VALUES ($1, $2, $3, $4, 1, 3, 1, $5, $1, 1, $6, $7, '', $8, 0, 0, 5000, 1, $9)
+			VALUES ($1, $2, $3, $4, 1, 3, 1, $5, $1, 1, $6, $7, '', $8, 0, 0, 1780000000000, 1, $9)
 			ON CONFLICT (url) DO UPDATE SET withdrawn = excluded.withdrawn, title = excluded.title, change = excluded.change`,
 			key[:], id, doc.URL, link.Host(doc.URL), doc.Item.Withdrawn, doc.Item.Title, doc.Item.Language, store.Millis(doc.Item.Published.Time), w.change)
 		if err == nil {
@@ -214,7 +214,7 @@ func TestThePageShowsHitsWithMarksAndFacets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<mark>Flood</mark> &amp; &lt;script&gt;", "<mark>floods</mark> the &lt;town&gt; again.", "… ", "2 January 2026", "Kettles</a><span>1</span>",
+	for _, want := range []string{"<mark>Flood</mark> &amp; &lt;script&gt;", "<mark>floods</mark> the &lt;town&gt; again.", "… ", "<small>a.example · 2 January 2026", "Kettles</a><span>1</span>",
 		`<span class="cost">1 500</span>`, `href="/page?url=` + url.QueryEscape("http://a.example/news") + `"`, `value="flood"`} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page lacks %s:\n%s", want, text)

@@ -1,5 +1,7 @@
 package search
 
+import "github.com/courant-platform/courant/internal/table"
+
 const (
 	addExposed = `INSERT INTO exposures (experiment, arm, day, queries) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (experiment, arm, day) DO UPDATE SET queries = exposures.queries + excluded.queries`
@@ -11,5 +13,5 @@ const (
 	sumClicks   = `SELECT experiment, arm, SUM(clicks), SUM(clicks * clicks), SUM(orders), SUM(orders * orders) FROM clicks
 		WHERE experiment <> '' GROUP BY experiment, arm`
 
-	readPicture = `SELECT picture FROM pages WHERE id = $1`
+	readShown = `SELECT p.picture, ` + table.Publisher + ` FROM pages p LEFT JOIN sources s ON s.id = p.source LEFT JOIN readings r ON r.source = s.id WHERE p.id = $1`
 )

@@ -1,6 +1,6 @@
 package serve
 
-import "github.com/courant-platform/courant"
+import "github.com/courant-platform/courant/internal/table"
 
 const (
 	readPage     = `SELECT id, revision, address, withdrawn FROM pages WHERE url = $1`
@@ -9,7 +9,6 @@ const (
 		FROM bodies b JOIN pages p ON p.id = b.page LEFT JOIN sources s ON s.id = p.source LEFT JOIN readings r ON r.source = s.id WHERE b.page = $1`
 	countSources = `SELECT COUNT(*) FROM sources`
 	countWaiting = `SELECT COUNT(*) FROM documents`
-	newestPages  = `SELECT p.address, p.title, COALESCE(NULLIF(s.title, ''), CASE WHEN p.host IN (s.host, '` + courant.ImportHost + `') THEN NULLIF(r.title, '') END,
-			NULLIF(p.host, '` + courant.ImportHost + `'), s.name, ''), p.picture, p.published, p.stored
+	newestPages  = `SELECT p.address, p.title, ` + table.Publisher + `, p.picture, p.published, p.stored
 		FROM pages p LEFT JOIN sources s ON s.id = p.source LEFT JOIN readings r ON r.source = s.id WHERE NOT p.withdrawn ORDER BY p.id DESC LIMIT $1`
 )

@@ -16,7 +16,7 @@ import (
 type file struct {
 	URL, Label string
 	Play       bool
-	About      string // size, such as 12.3 MB; "" if unknown
+	About      string // length and size, such as 42:10 · 12.3 MB; "" if unknown
 }
 
 // files returns the attached files that neither the text links to nor the page shows.
@@ -26,7 +26,7 @@ func (p Page) files(text string) []file {
 		if link.Host(e.URL) == "" || strings.Contains(text, `"`+escape(e.URL)+`"`) || strings.HasPrefix(e.Type, "image/") && p.show(e.URL) != nil {
 			continue
 		}
-		out = append(out, file{URL: e.URL, Label: fileLabel(e), Play: isPlayed(e.Type), About: size(e.Length)})
+		out = append(out, file{URL: e.URL, Label: fileLabel(e), Play: isPlayed(e.Type), About: strings.Trim(duration(e.Duration)+" · "+size(e.Length), " ·")})
 	}
 	return out
 }
@@ -39,6 +39,8 @@ func isPlayed(mediaType string) bool {
 func fileLabel(e courant.Enclosure) string {
 	host := link.Host(e.URL)
 	switch {
+	case e.Title != "":
+		return e.Title + " (" + host + ")"
 	case strings.HasPrefix(e.Type, "audio/"):
 		return "Audio at " + host
 	case strings.HasPrefix(e.Type, "video/"):
@@ -57,6 +59,17 @@ func unescaped(name string) string {
 		return plain
 	}
 	return name
+}
+
+// duration is a number of seconds for people: 7:05, 1:02:03.
+func duration(seconds int64) string {
+	switch {
+	case seconds <= 0:
+		return ""
+	case seconds < 3600:
+		return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
 }
 
 // size is a number of bytes for people: 512 bytes, 1.5 kB, 12.3 MB.
