@@ -271,8 +271,9 @@ func (a *adding) show(ctx context.Context, s api.SourceState) error {
 		fmt.Printf("%s%s has %s; %s.\n", named(s.Name), title, count(s.Items, "item"), count(warnings(r), "warning"))
 		return nil
 	}
-	if a.keep {
-		return fmt.Errorf("%w; it is kept as %s", failure, named(s.Name))
+	if a.keep { // as was asked for
+		fmt.Println(printable(fmt.Sprintf("%v; it is kept as %s", failure, named(s.Name))))
+		return nil
 	}
 	if err := a.drop(ctx, &s.Source); err != nil {
 		return err

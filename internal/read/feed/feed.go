@@ -256,7 +256,9 @@ func (r *reader) full() bool {
 	if len(r.out.Items) < r.opt.MaxItems {
 		return false
 	}
-	r.here("too-many-items", r.tooMany())
+	if r.counts["too-many-items"] == 0 {
+		r.here("too-many-items", r.tooMany())
+	}
 	return true
 }
 
