@@ -47,28 +47,3 @@ func (d *dict) name(id uint32) string {
 
 // len is one more than the greatest number.
 func (d *dict) len() int { return max(len(d.names), 1) }
-
-// postings are the documents of each text, ascending.
-type postings struct {
-	dict
-	lists [][]uint32
-}
-
-// add appends the newest document to a text's list.
-func (p *postings) add(id, doc uint32) {
-	for len(p.lists) <= int(id) {
-		p.lists = append(p.lists, nil)
-	}
-	l := p.lists[id]
-	if n := len(l); n == 0 || l[n-1] != doc {
-		p.lists[id] = append(l, doc)
-	}
-}
-
-// of is the documents of a text.
-func (p *postings) of(id uint32) []uint32 {
-	if int(id) >= len(p.lists) {
-		return nil
-	}
-	return p.lists[id]
-}

@@ -148,7 +148,7 @@ func (x *index) match(q *Query, s *space) (exact, relaxed set) {
 	copy(exact, x.alive)
 	for _, w := range q.Words {
 		part := x.clear(&s.part)
-		x.each(w, part.list)
+		x.addWord(w, part)
 		exact.and(part)
 	}
 	if !q.Exact {
@@ -156,8 +156,8 @@ func (x *index) match(q *Query, s *space) (exact, relaxed set) {
 		copy(relaxed, x.alive)
 		for _, w := range q.Words {
 			part := x.clear(&s.part)
-			x.each(w, part.list)
-			x.eachForm(w, q.Near, part.list)
+			x.addWord(w, part)
+			x.addForms(w, q.Near, part)
 			relaxed.and(part)
 		}
 		for i := range relaxed {
@@ -169,28 +169,28 @@ func (x *index) match(q *Query, s *space) (exact, relaxed set) {
 	return exact, relaxed
 }
 
-// each calls f with the documents of a word and of its synonyms.
-func (x *index) each(w Word, f func([]uint32)) {
-	f(x.words.of(x.words.find(w.Text)))
+// addWord adds the documents of a word and of its synonyms to a set.
+func (x *index) addWord(w Word, to set) {
+	x.words.addTo(x.words.find(w.Text), to)
 	for _, other := range w.Synonyms {
-		f(x.words.of(x.words.find(other)))
+		x.words.addTo(x.words.find(other), to)
 	}
 }
 
-// eachForm calls f with the documents of words with the same stem and, if near, of words
+// addForms adds to a set the documents of words with the same stem and, if near, of words
 // with typos.
-func (x *index) eachForm(w Word, near bool, f func([]uint32)) {
-	for _, id := range x.words.forms(w.Text) {
-		f(x.words.of(id))
+func (x *index) addForms(w Word, near bool, to set) {
+	for _, id := range x.words.alike(w.Text) {
+		x.words.addTo(id, to)
 	}
 	for _, other := range w.Synonyms {
-		for _, id := range x.words.forms(other) {
-			f(x.words.of(id))
+		for _, id := range x.words.alike(other) {
+			x.words.addTo(id, to)
 		}
 	}
 	if near {
 		for _, id := range x.words.near(w.Text) {
-			f(x.words.of(id))
+			x.words.addTo(id, to)
 		}
 	}
 }
@@ -238,12 +238,12 @@ func (x *index) withParam(f Filter, in set, s *space) {
 	name := strings.ToLower(strings.TrimSpace(f.Name))
 	for _, v := range f.Values {
 		if !v.Range {
-			part.list(x.params.of(x.params.find(name + "\x00" + strings.ToLower(strings.TrimSpace(v.Text)))))
+			x.params.addTo(x.params.find(name+"\x00"+strings.ToLower(strings.TrimSpace(v.Text))), part)
 			continue
 		}
 		for _, n := range x.params.numbers[name] {
 			if v.Lo <= n.value && n.value <= v.Hi {
-				part.list(x.params.of(n.id))
+				x.params.addTo(n.id, part)
 			}
 		}
 	}

@@ -45,13 +45,6 @@ func (s set) span(from, to uint32) {
 	}
 }
 
-// list adds the documents of a list.
-func (s set) list(docs []uint32) {
-	for _, d := range docs {
-		s.add(d)
-	}
-}
-
 // count is the number of documents.
 func (s set) count() (n int) {
 	for _, w := range s {

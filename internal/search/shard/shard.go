@@ -28,7 +28,7 @@ func New(c Config) *Shard {
 
 const (
 	// tailLeast documents, and one more for every tailPart sorted ones, may be unsorted.
-	tailLeast = 4096
+	tailLeast = 2048
 	tailPart  = 8
 )
 
@@ -201,7 +201,7 @@ func (x *index) wordHits(q *Query, s *space) []uint8 {
 	}
 	for _, w := range q.Words {
 		part := x.clear(&s.part)
-		x.each(w, part.list)
+		x.addWord(w, part)
 		part.each(func(d uint32) { s.counts[d]++ })
 	}
 	return s.counts

@@ -18,7 +18,7 @@ import (
 // CRC-32C at the end. Everything else is derived from the columns. The mark names the
 // layout: a snapshot of another layout is refused, and the index is rebuilt.
 const (
-	snapshotMark = "courant index 1\n"
+	snapshotMark = "courant index 2\n"
 	mostParts    = 1 << 32 // elements of one column
 )
 
@@ -95,8 +95,8 @@ func (x *index) columns(w *saver) {
 		w.dict(d)
 	}
 	w.nodes(&x.categories)
-	w.lists(&x.words.lists)
-	w.lists(&x.params.lists)
+	w.postings(&x.words.postings)
+	w.postings(&x.params.postings)
 }
 
 // derive computes everything that is not in the columns.
@@ -245,26 +245,11 @@ func (w *saver) nodes(c *categories) {
 	}
 }
 
-// lists writes or reads postings.
-func (w *saver) lists(lists *[][]uint32) {
-	ends, all := make([]uint32, 0, len(*lists)), []uint32(nil)
-	for _, l := range *lists {
-		all = append(all, l...)
-		ends = append(ends, uint32(len(all)))
-	}
-	column(w, &ends)
-	column(w, &all)
-	if w.to != nil || w.err != nil {
-		return
-	}
-	*lists = make([][]uint32, len(ends))
-	from := uint32(0)
-	for i, to := range ends {
-		if to < from || int(to) > len(all) {
-			w.err = errors.New("a posting list is out of order")
-			return
-		}
-		(*lists)[i] = all[from:to:to]
-		from = to
-	}
+// postings writes or reads postings without their texts.
+func (w *saver) postings(p *postings) {
+	column(w, &p.gaps)
+	column(w, &p.ends)
+	column(w, &p.counts)
+	column(w, &p.heads)
+	column(w, &p.chain)
 }

@@ -42,7 +42,8 @@ func (x *index) resorted() *index {
 		n.at[n.id[at]] = uint32(at)
 		n.own = append(n.own, x.own[int(doc)*own:(int(doc)+1)*own]...)
 	}
-	n.words.lists, n.params.lists = moved(x.words.lists, to), moved(x.params.lists, to)
+	number := func(doc uint32) (at uint32, ok bool) { return to[doc], to[doc] != math.MaxUint32 }
+	n.words.postings, n.params.postings = x.words.moved(number), x.params.moved(number)
 	n.words.sortWords()
 	n.ranges()
 	for doc := range uint32(len(order)) {
@@ -128,26 +129,6 @@ func (x *index) copySets(from *index, order []uint32) {
 		x.available.put(uint32(at), from.available.has(doc))
 		x.offers.put(uint32(at), from.offers.has(doc))
 	}
-}
-
-// moved are posting lists with the new numbers of documents, all in one allocation.
-func moved(lists [][]uint32, to []uint32) [][]uint32 {
-	n := 0
-	for _, l := range lists {
-		n += len(l)
-	}
-	all, out := make([]uint32, 0, n), make([][]uint32, len(lists))
-	for i, l := range lists {
-		begin := len(all)
-		for _, doc := range l {
-			if at := to[doc]; at != math.MaxUint32 {
-				all = append(all, at)
-			}
-		}
-		slices.Sort(all[begin:])
-		out[i] = slices.Clip(all[begin:])
-	}
-	return out
 }
 
 // ranges sets the range of each category, and the ranks within it.

@@ -33,9 +33,11 @@ func (s *Shard) Suggest(before []Word, begin string, most int) []Suggestion {
 		within, _ = x.match(&Query{Words: before, Exact: true}, space)
 	}
 	var all []Suggestion
+	var docs []uint32
 	for _, id := range x.words.frequent(begin) {
 		count := 0
-		for _, d := range x.words.of(id) {
+		docs = x.words.docs(id, docs[:0])
+		for _, d := range docs {
 			if within.has(d) {
 				count++
 			}
@@ -59,6 +61,6 @@ func (v *vocabulary) frequent(begin string) (ids []uint32) {
 	for i := from; i < min(from+suggestLook, len(v.order)) && strings.HasPrefix(v.name(v.order[i]), begin); i++ {
 		ids = append(ids, v.order[i])
 	}
-	slices.SortFunc(ids, func(a, b uint32) int { return len(v.of(b)) - len(v.of(a)) })
+	slices.SortFunc(ids, func(a, b uint32) int { return v.count(b) - v.count(a) })
 	return ids[:min(len(ids), suggestTry)]
 }

@@ -13,11 +13,15 @@ import (
 // vocabulary is the words of the documents, with indexes for stemming and typos.
 type vocabulary struct {
 	postings
-	stems map[string][]uint32 // words by the key of a stem
-	order []uint32            // words of the sorted part, by their text
-	same  []uint8             // length of the prefix that each of them shares with the one before
-	known *nears              // cache of near
+	stems map[string]uint32 // the newest form of each stem, by the key of the stem, from 1
+	forms []form
+	order []uint32 // words of the sorted part, by their text
+	same  []uint8  // length of the prefix that each of them shares with the one before
+	known *nears   // cache of near
 }
+
+// form is a word with a stem, and the form of that stem before it, from 1; 0 for none.
+type form struct{ word, before uint32 }
 
 // add adds a word of the newest document.
 func (v *vocabulary) add(word []byte, doc uint32) {
@@ -33,15 +37,20 @@ func (v *vocabulary) add(word []byte, doc uint32) {
 func (v *vocabulary) stem(id uint32) {
 	words.Stems(v.name(id), func(key string) {
 		if v.stems == nil {
-			v.stems = map[string][]uint32{}
+			v.stems = map[string]uint32{}
 		}
-		v.stems[key] = append(v.stems[key], id)
+		v.forms = append(v.forms, form{id, v.stems[key]})
+		v.stems[key] = uint32(len(v.forms))
 	})
 }
 
-// forms are the words that share a stem with a word.
-func (v *vocabulary) forms(word string) (ids []uint32) {
-	words.Stems(word, func(key string) { ids = append(ids, v.stems[key]...) })
+// alike are the words that share a stem with a word.
+func (v *vocabulary) alike(word string) (ids []uint32) {
+	words.Stems(word, func(key string) {
+		for at := v.stems[key]; at != 0; at = v.forms[at-1].before {
+			ids = append(ids, v.forms[at-1].word)
+		}
+	})
 	return ids
 }
 
@@ -49,7 +58,7 @@ func (v *vocabulary) forms(word string) (ids []uint32) {
 func (v *vocabulary) sortWords() {
 	v.order = v.order[:0:0]
 	for id := uint32(1); int(id) < v.len(); id++ {
-		if len(v.of(id)) > 0 {
+		if v.count(id) > 0 {
 			v.order = append(v.order, id)
 		}
 	}
