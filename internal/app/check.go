@@ -60,12 +60,19 @@ func (c Config) validatePorts() error {
 	return nil
 }
 
+// shortestAge is the least time for which something can be kept: most of what is deleted
+// may still be in use a few minutes after it was written.
+const shortestAge = time.Hour
+
 // validateUnits rejects durations without a unit, which TOML reads as nanoseconds.
 func (c Config) validateUnits() error {
 	for _, k := range c.keys() {
 		d, ok := k.value.Interface().(setting.Duration)
 		if ok && (d < 0 || d > 0 && time.Duration(d) < time.Millisecond) {
 			return invalid("%s must be a number and a unit, such as \"250ms\", \"2s\" or \"1h\", not %d", k.name, d)
+		}
+		if a, ok := k.value.Interface().(setting.Age); ok && a != 0 && time.Duration(a) < shortestAge {
+			return invalid("%s must be \"forever\" or a time of 1h or more with its unit, such as \"90d\", not %v", k.name, a)
 		}
 	}
 	return nil

@@ -21,6 +21,7 @@ import (
 	"github.com/courant-platform/courant/internal/stage/media"
 	"github.com/courant-platform/courant/internal/stage/pages"
 	"github.com/courant-platform/courant/internal/stage/parse"
+	"github.com/courant-platform/courant/internal/stage/retain"
 	"github.com/courant-platform/courant/internal/stage/robot"
 	"github.com/courant-platform/courant/internal/stage/schedule"
 	"github.com/courant-platform/courant/internal/stage/websub"
@@ -43,6 +44,7 @@ type Config struct {
 	Index    index.Config    `toml:"index"`
 	Search   search.Config   `toml:"search"`
 	Catalog  Catalog         `toml:"catalog"`
+	Retain   retain.Config   `toml:"retain"`
 
 	old []string // settings that were given by their old names
 }
@@ -95,7 +97,7 @@ func Defaults() Config {
 		Bus:      BusConfig{Kind: "memory", Replicas: 1, MaxAge: setting.Duration(24 * 3600 * 1e9)},
 		Schedule: schedule.Defaults(), WebSub: websub.Defaults(), Robot: robot.Defaults(), Parse: parse.Defaults(), Media: media.Defaults(),
 		Pages: pages.Defaults(), Serve: serve.Defaults(), Index: index.Defaults(), Search: search.Defaults(),
-		Catalog: Catalog{RegionParam: "Regions"},
+		Catalog: Catalog{RegionParam: "Regions"}, Retain: retain.Defaults(),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/courant-platform/courant/internal/stage/media"
 	"github.com/courant-platform/courant/internal/stage/pages"
 	"github.com/courant-platform/courant/internal/stage/parse"
+	"github.com/courant-platform/courant/internal/stage/retain"
 	"github.com/courant-platform/courant/internal/stage/robot"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
 	"github.com/courant-platform/courant/internal/stage/schedule"
@@ -50,6 +51,7 @@ func Roles() []Role {
 		{"index", "holds the search index or some of its shards; under load it ranks less instead of failing", indexRole},
 		{"search", "answers searches for pages and offers by querying the shards", searchRole},
 		{"api", "serves the API to programs and the command line", apiRole},
+		{"retain", "deletes what has been kept for long enough; one process does at a time", retainRole},
 	}
 }
 
@@ -151,4 +153,9 @@ func serveRole(p *Platform) (unit, error) {
 
 func apiRole(p *Platform) (unit, error) {
 	return unit{handlers: p.api.Handlers(), runs: runs{p.api.Run}, register: p.api.Register}, nil
+}
+
+func retainRole(p *Platform) (unit, error) {
+	r := &retain.Retain{Store: p.Store, Blobs: p.Blobs, Config: p.Config.Retain, Owner: p.Owner, Metrics: p.Metrics, Log: p.log("retain")}
+	return unit{runs: runs{r.Run}}, nil
 }

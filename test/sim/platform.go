@@ -22,6 +22,7 @@ import (
 	"github.com/courant-platform/courant/internal/stage/media"
 	"github.com/courant-platform/courant/internal/stage/pages"
 	"github.com/courant-platform/courant/internal/stage/parse"
+	"github.com/courant-platform/courant/internal/stage/retain"
 	"github.com/courant-platform/courant/internal/stage/robot"
 	"github.com/courant-platform/courant/internal/stage/robot/client"
 	"github.com/courant-platform/courant/internal/stage/schedule"
@@ -104,6 +105,8 @@ func (p process) stages(s *store.Store, c *client.Client) (handlers []bus.Handle
 		handlers = append(handlers, stage.Handlers()...)
 		runs = append(runs, stage.Run)
 	}
+	old := &retain.Retain{Store: s, Blobs: p.blobs, Config: retain.Config{Interval: setting.Duration(20 * time.Second)}, Owner: owner, Log: p.log}
+	runs = append(runs, old.Run)
 	return handlers, runs, callbacks
 }
 
