@@ -105,6 +105,10 @@ func TestInvalidSettingsAreRejectedBeforeAnythingStarts(t *testing.T) {
 		"[robot]\nconnections = 0":                                        "robot.connections must be at least 1, not 0",
 		"[robot]\nallow_addresses = [\"localhost\"]":                      "robot.allow_addresses",
 		"[media]\nwidth = 1":                                              "media.width",
+		"[retain]\nevents = 90":                                           `retain.events must be "forever" or a time of 1h or more with its unit, such as "90d", not 90ns`,
+		"[retain]\nmedia = \"30m\"":                                       `retain.media must be "forever"`,
+		"[retain]\nhosts = \"never\"":                                     `"never" is not a time: write`,
+		"[retain]\ninterval = 5":                                          "retain.interval must be a number and a unit",
 	} {
 		if _, err := load(t, setting); !errors.Is(err, courant.Invalid) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: got %v, want %s", setting, err, says)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/port/store/storetest"
+	"github.com/courant-platform/courant/internal/stage/retain"
 )
 
 const root = "../.."
@@ -72,7 +73,9 @@ func TestEveryStatementIsValidInEveryDatabase(t *testing.T) {
 	})
 }
 
-func TestEveryColumnIsWrittenOnlyByTheUnitsTheMigrationsName(t *testing.T) {
+// migrations returns the text of all migrations.
+func migrations(t *testing.T) string {
+	t.Helper()
 	names, err := fs.Glob(os.DirFS(root), "internal/port/store/migrations/*.sql")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("%d migrations, %v", len(names), err)
@@ -85,13 +88,21 @@ func TestEveryColumnIsWrittenOnlyByTheUnitsTheMigrationsName(t *testing.T) {
 		}
 		text = append(text, one...)
 	}
+	return string(text)
+}
+
+func TestEveryColumnIsWrittenOnlyByTheUnitsTheMigrationsName(t *testing.T) {
 	files := tree(t)
-	all, wrong := declared(string(text), unitsOf(files))
+	all, wrong := declared(migrations(t), unitsOf(files))
 	report(t, wrong)
 	if len(all) < 100 {
 		t.Errorf("only %d columns were found", len(all))
 	}
 	report(t, breaches(all, files))
+}
+
+func TestEveryTableHasABound(t *testing.T) {
+	report(t, unbounded(migrations(t), retain.Tables(), bounded))
 }
 
 func TestNoStatementIsRepeated(t *testing.T) { report(t, repeated(statements(tree(t)))) }

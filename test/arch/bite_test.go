@@ -226,3 +226,16 @@ func TestARepeatedStatementIsReported(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+func TestATableWithoutABoundIsReported(t *testing.T) {
+	got := unbounded(plantedTables, []string{"polls", "counts", "removed"}, map[string]string{"counts": "a few names", "renamed": "a few names"})
+	want := []string{
+		"table counts: retain deletes from it, and bounded says that it need not",
+		"table lost grows for ever: add a rule to internal/stage/retain, or a reason to bounded",
+		"removed is no table of the migrations",
+		"renamed is no table of the migrations",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/courant-platform/courant"
 )
 
 // Age is how long something is kept: written like a Duration, or "forever". Zero means
@@ -19,7 +21,10 @@ func (a *Age) UnmarshalText(text []byte) error {
 		*a = Forever
 		return nil
 	}
-	return (*Duration)(a).UnmarshalText(text)
+	if err := (*Duration)(a).UnmarshalText(text); err != nil {
+		return courant.Errorf(courant.Invalid, "%q is not a time: write a number and a unit, like 90d, or \"forever\"", text)
+	}
+	return nil
 }
 
 // MarshalText writes the format that UnmarshalText reads.

@@ -41,3 +41,23 @@ func TestSizesAreReadAsPeopleWriteThem(t *testing.T) {
 		}
 	}
 }
+
+func TestAgesAreReadAsPeopleWriteThem(t *testing.T) {
+	for text, want := range map[string]Age{"forever": Forever, "90d": Age(90 * 24 * time.Hour), "36h": Age(36 * time.Hour), "0s": 0} {
+		var a Age
+		if err := a.UnmarshalText([]byte(text)); err != nil || a != want {
+			t.Errorf("%s: %v, %v", text, a, err)
+		}
+		if a.String() != text {
+			t.Errorf("%s is written as %v", text, a)
+		}
+	}
+	for _, text := range []string{"", "never", "-1d", "90"} {
+		if err := new(Age).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q was taken", text)
+		}
+	}
+	if got := Age(0).Or(Forever); got != Forever {
+		t.Errorf("zero means %v", got)
+	}
+}

@@ -185,34 +185,31 @@ func (s *sweep) remove(ctx context.Context) error {
 				return err
 			}
 		}
-		return s.inBatches(ctx, "media", old, s.dropSome(ctx))
+		return s.inBatches(ctx, "media", old, s.dropSome)
 	})
 }
 
-// dropSome returns a function that deletes pictures that have no mark when it has locked
-// them.
-func (s *sweep) dropSome(ctx context.Context) func(*store.Tx, [][]any) (int, error) {
-	return func(tx *store.Tx, some [][]any) (int, error) {
-		locked, err := lockSome(tx, lockPicture, some)
-		if err != nil {
-			return 0, err
-		}
-		if err := s.inFlight(tx.Reader, mostMeanwhile); errors.Is(err, errBusy) {
-			return 0, nil // the next sweep finds them again
-		} else if err != nil {
-			return 0, err
-		}
-		var unused [][]any
-		for _, key := range locked {
-			if !s.marks.has(key[0].([]byte)) {
-				unused = append(unused, key)
-			}
-		}
-		for _, drop := range []string{dropPicture, dropUnused} {
-			if _, err := tx.ExecAll(drop, unused); err != nil {
-				return 0, err
-			}
-		}
-		return len(unused), nil
+// dropSome deletes pictures that have no mark when it has locked them.
+func (s *sweep) dropSome(tx *store.Tx, some [][]any) (int, error) {
+	locked, err := lockSome(tx, lockPicture, some)
+	if err != nil {
+		return 0, err
 	}
+	if err := s.inFlight(tx.Reader, mostMeanwhile); errors.Is(err, errBusy) {
+		return 0, nil // the next sweep finds them again
+	} else if err != nil {
+		return 0, err
+	}
+	var unused [][]any
+	for _, key := range locked {
+		if !s.marks.has(key[0].([]byte)) {
+			unused = append(unused, key)
+		}
+	}
+	for _, drop := range []string{dropPicture, dropUnused} {
+		if _, err := tx.ExecAll(drop, unused); err != nil {
+			return 0, err
+		}
+	}
+	return len(unused), nil
 }

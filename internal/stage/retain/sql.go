@@ -12,7 +12,7 @@ const (
 	dropClick = `DELETE FROM clicks WHERE query = $1`
 
 	// The day is that of the time in UTC, counted from 1970.
-	oldExposures = `SELECT experiment, arm, day FROM exposures WHERE day < $1 / 86400000 ORDER BY day LIMIT $2 /*skip*/`
+	oldExposures = `SELECT experiment, arm, day FROM exposures WHERE day < CAST($1 AS BIGINT) / 86400000 ORDER BY day LIMIT $2 /*skip*/`
 	dropExposure = `DELETE FROM exposures WHERE experiment = $1 AND arm = $2 AND day = $3`
 
 	oldWithdrawn  = `SELECT source, key FROM items WHERE withdrawn AND as_of < $1 ORDER BY as_of LIMIT $2 /*skip*/`
