@@ -195,17 +195,27 @@ func (t *turn) between(ctx context.Context, took time.Duration) error {
 	return t.renew(ctx)
 }
 
-// due reports whether a walk is due, after the last one that came to the end.
+// due reports whether a walk is due, after the last one that came to the end. One that
+// began in the future was begun by a clock that has been corrected since.
 func (t *turn) due(ctx context.Context, name string, every time.Duration) (bool, error) {
 	at, err := t.lastDone(ctx, name)
-	return err == nil && t.Store.Now().Sub(at) >= every, err
+	since := t.Store.Now().Sub(at)
+	return err == nil && (since >= every || since < 0), err
+}
+
+func (t *turn) lastDone(ctx context.Context, name string) (at time.Time, err error) {
+	err = t.Store.Read(ctx, func(r store.Reader) error {
+		at, err = lastDone(r, name)
+		return err
+	})
+	return at, err
 }
 
 // lastDone returns when the last walk that came to the end began; the zero time if
 // there was none.
-func (t *turn) lastDone(ctx context.Context, name string) (time.Time, error) {
+func lastDone(r store.Reader, name string) (time.Time, error) {
 	var at int64
-	err := t.Store.Read(ctx, func(r store.Reader) error { return r.Row(readDone, name).Scan(&at) })
+	err := r.Row(readDone, name).Scan(&at)
 	if store.NoRow(err) {
 		err = nil
 	}

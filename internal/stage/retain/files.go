@@ -24,7 +24,8 @@ func (t *turn) files(ctx context.Context) error {
 	}
 	last, err := t.lastDone(ctx, "media_files")
 	began := t.Store.Now()
-	if err != nil || last.After(swept) || began.Sub(swept) < fileRest {
+	listed := last.After(swept) && !last.After(began) // otherwise a clock that has been corrected was ahead
+	if err != nil || listed || began.Sub(swept) < fileRest {
 		return err
 	}
 	var keys []string

@@ -39,7 +39,7 @@ func (s *sweep) changed(r store.Reader, limit int) (n int, err error) {
 	}
 	for _, c := range all {
 		if len(c.Document) > 0 {
-			if err := s.mark(c.Document, "page", c.Page); err != nil {
+			if err := s.markPage(c.Document, c.Page); err != nil {
 				return 0, err
 			}
 		}
@@ -65,7 +65,7 @@ func (s *sweep) inFlight(r store.Reader, limit int) error {
 	}, notNumbered, limit)
 	for _, document := range fresh {
 		if err == nil {
-			err = s.mark(document, "page", "without a number")
+			err = s.markPage(document, "without a number")
 		}
 	}
 	if err != nil {
@@ -103,7 +103,8 @@ func (s *sweep) onTheirWay(r store.Reader, limit int) error {
 		if err := rows.Scan(&document); err != nil {
 			return err
 		}
-		return s.mark(document, "document", fresh[i][0])
+		_ = s.mark(document) // one that cannot be read is not rendered, and needs no pictures
+		return nil
 	}, readOnItsWay, fresh)
 	if err == nil {
 		s.known = now

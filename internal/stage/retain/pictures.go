@@ -49,6 +49,9 @@ func (t *turn) pictures(ctx context.Context) error {
 			return fmt.Errorf("sweep of pictures: %w", err)
 		}
 	}
+	if s.busy > 0 {
+		t.Log.Warn("unused pictures kept until the next sweep: too many documents are on their way", "pictures", s.busy)
+	}
 	return t.done(ctx, "media", s.began)
 }
 
@@ -60,6 +63,7 @@ type sweep struct {
 	marks marks
 	last  int64           // number of the newest change whose document is marked
 	known map[string]bool // versions on their way that are marked
+	busy  int             // unused pictures that were kept, since too much was on its way
 }
 
 // picture is a row of media.
@@ -130,7 +134,7 @@ func (s *sweep) markAll(ctx context.Context) error {
 					return err
 				}
 				n++
-				return s.mark(document, "page", last)
+				return s.markPage(document, last)
 			}, bodiesAfter, page, readSize)
 		})
 		if page = last; err == nil {
@@ -140,11 +144,20 @@ func (s *sweep) markAll(ctx context.Context) error {
 	return err
 }
 
-// mark marks the pictures of a packed document.
-func (s *sweep) mark(packed []byte, of string, id any) error {
+// markPage marks the pictures of the document of a page.
+func (s *sweep) markPage(packed []byte, id any) error {
+	if err := s.mark(packed); err != nil {
+		return fmt.Errorf("document of page %v: %w", id, err)
+	}
+	return nil
+}
+
+// mark marks the pictures of a packed document. It returns an error if the document
+// cannot be read.
+func (s *sweep) mark(packed []byte) error {
 	var d courant.Document
 	if err := pack.Decode(packed, &d); err != nil {
-		return fmt.Errorf("document of %s %v: %w", of, id, err)
+		return err
 	}
 	return light.Keys(d.Item.Images, func(key [16]byte) error {
 		s.marks.mark(key[:])
@@ -167,8 +180,8 @@ func (s *sweep) remove(ctx context.Context) error {
 			switch {
 			case marked && p.since > 0:
 				used = append(used, []any{p.hash})
-			case !marked && p.since == 0:
-				unused = append(unused, []any{p.hash, s.began.UnixMilli()})
+			case !marked && (p.since == 0 || p.since > s.now.UnixMilli()): // in the future by a clock that was ahead
+				unused = append(unused, []any{p.hash, s.now.UnixMilli()})
 			case !marked && p.since < s.cut:
 				old = append(old, []any{p.hash})
 			}
@@ -196,6 +209,7 @@ func (s *sweep) dropSome(tx *store.Tx, some [][]any) (int, error) {
 		return 0, err
 	}
 	if err := s.inFlight(tx.Reader, mostMeanwhile); errors.Is(err, errBusy) {
+		s.busy += len(some)
 		return 0, nil // the next sweep finds them again
 	} else if err != nil {
 		return 0, err

@@ -57,7 +57,7 @@ func (w *world) page(id int, names ...string) {
 // later has all sweeps and notes of unused pictures be older.
 func (w *world) later(d time.Duration) {
 	w.t.Helper()
-	w.exec(`UPDATE retained SET done = done - $1`, d.Milliseconds())
+	w.exec(`UPDATE retained SET done = done - $1 WHERE name <> 'clock'`, d.Milliseconds())
 	w.exec(`UPDATE unused_media SET since = since - $1`, d.Milliseconds())
 }
 
@@ -153,6 +153,47 @@ func TestAPageThatCannotBeReadKeepsAllPictures(t *testing.T) {
 	}
 	if got := w.pictures(); got != "one" {
 		t.Errorf("%q are left", got)
+	}
+}
+
+func TestADocumentThatCannotBeReadKeepsNoPictures(t *testing.T) {
+	w := worldOf(t, storetest.Memory(t))
+	w.picture("one")
+	w.exec(putDocument, []byte("url"), 2, []byte("damaged"))
+	w.once()
+	w.later(40 * day)
+	w.once()
+	if got := w.pictures(); got != "" {
+		t.Errorf("%q are left", got)
+	}
+}
+
+func TestPicturesAreKeptWhileTooManyDocumentsAreOnTheirWay(t *testing.T) {
+	w := worldOf(t, storetest.Memory(t))
+	w.picture("one")
+	w.once()
+	w.later(40 * day)
+	packed := document(t)
+	err := w.Store.Write(t.Context(), func(tx *store.Tx) error {
+		var args [][]any
+		for i := range 2000 {
+			args = append(args, []any{[]byte{byte(i >> 8), byte(i)}, 2, packed})
+		}
+		_, err := tx.ExecAll(putDocument, args)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.once()
+	if got := w.pictures(); got != "one" || !strings.Contains(w.said.String(), "too many documents are on their way") {
+		t.Errorf("%q are left; it says %s", got, &w.said)
+	}
+	w.exec(`DELETE FROM documents`)
+	w.later(8 * day)
+	w.once()
+	if got := w.pictures(); got != "" {
+		t.Errorf("%q are left afterwards", got)
 	}
 }
 

@@ -36,7 +36,7 @@ const day = setting.Age(24 * time.Hour)
 
 // Defaults returns the default configuration.
 func Defaults() Config {
-	return Config{Interval: setting.Duration(time.Hour), Events: 90 * day, Audit: 400 * day, Clicks: 400 * day,
+	return Config{Interval: setting.Duration(defaultInterval), Events: 90 * day, Audit: 400 * day, Clicks: 400 * day,
 		WithdrawnItems: 180 * day, Media: 30 * day, Hosts: 30 * day}
 }
 
@@ -51,10 +51,11 @@ type Retain struct {
 }
 
 const (
-	startAfter = 5 * time.Minute // a process that has just started has other work
-	leaseName  = "retain"
-	leaseTime  = time.Minute
-	leaseRenew = 20 * time.Second
+	defaultInterval = time.Hour
+	startAfter      = 5 * time.Minute // a process that has just started has other work
+	leaseName       = "retain"
+	leaseTime       = time.Minute
+	leaseRenew      = 20 * time.Second
 )
 
 // errLost ends a run whose lease another process has.
@@ -63,7 +64,7 @@ var errLost = errors.New("lease lost to another process")
 // Run deletes old rows every Interval until ctx ends. The first run is some minutes
 // after the start.
 func (r *Retain) Run(ctx context.Context) error {
-	every := r.Config.Interval.Or(time.Hour)
+	every := r.Config.Interval.Or(defaultInterval)
 	timer := time.NewTimer(min(every, startAfter))
 	defer timer.Stop()
 	for {
@@ -87,7 +88,10 @@ func (r *Retain) Once(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
-	err := t.run(ctx)
+	err := t.tick(ctx)
+	if err == nil {
+		err = t.run(ctx)
+	}
 	t.report()
 	return err
 }
@@ -95,6 +99,7 @@ func (r *Retain) Once(ctx context.Context) error {
 // turn is one run.
 type turn struct {
 	*Retain
+	now     time.Time // by which ages are measured: see tick
 	epoch   int64     // of the lease; 0 before it is taken
 	renewed time.Time // when the lease was taken or renewed last
 	size    int       // rows deleted in the next transaction

@@ -31,6 +31,7 @@ func worldOf(t *testing.T, s *store.Store) *world {
 	w := &world{t: t}
 	w.Retain = &retain.Retain{Store: s, Blobs: blob.Bucket{Driver: &memory.Memory{}}, Config: retain.Defaults(), Owner: "me",
 		Log: slog.New(slog.NewTextHandler(&w.said, nil))}
+	w.exec(putClock, s.Now().UnixMilli())
 	return w
 }
 
@@ -90,6 +91,7 @@ func (w *world) events(n int) {
 }
 
 const (
+	putClock = `INSERT INTO retained (name, done) VALUES ('clock', $1) ON CONFLICT (name) DO NOTHING` // the last run was just now
 	putEvent = `INSERT INTO events (page, as_of, at, trace) VALUES ($1, 1, $2, '')`
 	putItem  = `INSERT INTO items (source, key, url, hash, as_of, withdrawn) VALUES ($1, $2, $2, $2, $3, $4)`
 	putHost  = `INSERT INTO hosts (origin, partition, robots_until, allowed) VALUES ($1, 7, $2, $3)`
@@ -167,6 +169,36 @@ func TestWhatIsOldEndsAndWhatIsInUseStays(t *testing.T) {
 					t.Errorf("%q is left, want %q", got, c.want)
 				}
 			})
+		}
+	})
+}
+
+// The rows of a batch have keys of their own: none is read over another.
+func TestManyRowsEndInOneRun(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, s *store.Store) {
+		w := worldOf(t, s)
+		const n = 700
+		err := s.Write(t.Context(), func(tx *store.Tx) error {
+			var items, clicks, stay [][]any
+			for i := range n {
+				key := []byte{byte(i >> 8), byte(i), 1}
+				items = append(items, []any{i % 3, key, w.ago(200 * day), true})
+				stay = append(stay, []any{i % 3, append(key, 2), w.ago(200 * day), false})
+				clicks = append(clicks, []any{key, w.ago(500 * day)})
+			}
+			_, err := tx.ExecAll(putItem, append(items, stay...))
+			if err == nil {
+				_, err = tx.ExecAll(`INSERT INTO clicks (query, at, experiment, arm, person, asked, shown, clicked, ordered, clicks, orders)
+					VALUES ($1, $2, '', '', '', '', $1, '', '', 1, 0)`, clicks)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.once()
+		if got := w.list(`SELECT CAST(COUNT(*) AS TEXT) FROM items UNION ALL SELECT CAST(COUNT(*) AS TEXT) FROM clicks`); got != "700 0" {
+			t.Errorf("%s are left", got)
 		}
 	})
 }

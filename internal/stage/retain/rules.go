@@ -54,11 +54,10 @@ func Tables() []string {
 	return names
 }
 
-// before returns the time of the store before which rows of an age have ended; false if
-// they never do.
+// before returns the time before which rows of an age have ended; false if they never do.
 func (t *turn) before(age setting.Age) (ms int64, ends bool) {
 	if age == setting.Forever {
 		return 0, false
 	}
-	return t.Store.Now().Add(-time.Duration(age)).UnixMilli(), true
+	return t.now.Add(-time.Duration(age)).UnixMilli(), true
 }

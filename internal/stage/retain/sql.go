@@ -40,6 +40,8 @@ const (
 )
 
 const (
+	newestEvent = `SELECT COALESCE(MAX(at), 0) FROM events`
+
 	readDone = `SELECT done FROM retained WHERE name = $1`
 	putDone  = `INSERT INTO retained (name, done) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET done = excluded.done`
 )
@@ -53,7 +55,7 @@ const (
 	onTheirWay   = `SELECT url, source, as_of FROM documents WHERE state = 1 UNION ALL SELECT url, source, as_of FROM documents WHERE state = 2 LIMIT $1`
 	readOnItsWay = `SELECT content FROM documents WHERE url = $1 AND source = $2 AND as_of = $3`
 	notNumbered  = `SELECT b.document FROM pages p JOIN bodies b ON b.page = p.id WHERE p.change = 0 ORDER BY p.id LIMIT $1`
-	putUnused    = `INSERT INTO unused_media (hash, since) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING`
+	putUnused    = `INSERT INTO unused_media (hash, since) VALUES ($1, $2) ON CONFLICT (hash) DO UPDATE SET since = excluded.since`
 	dropUnused   = `DELETE FROM unused_media WHERE hash = $1`
 	lockPicture  = `SELECT hash FROM media WHERE hash = $1 /*skip*/`
 	dropPicture  = `DELETE FROM media WHERE hash = $1`
