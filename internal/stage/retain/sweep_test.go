@@ -116,7 +116,7 @@ var scansTable = regexp.MustCompile(`SCAN \w+$|TEMP B-TREE`)
 var parameter = regexp.MustCompile(`\$\d`)
 
 func TestEveryStatementWalksAnIndex(t *testing.T) {
-	all := map[string]string{"pictures": picturesAfter, "bodies": bodiesAfter, "on their way": onTheirWay, "not numbered": notNumbered, "content": namesContent}
+	all := map[string]string{"pictures": picturesAfter, "bodies": bodiesAfter, "on their way": onTheirWay, "not numbered": notNumbered, "content": namesContent, "newest event": newestEvent}
 	for _, r := range agedRules {
 		all[r.table], all[r.table+" deletion"] = r.find, r.drop
 	}
