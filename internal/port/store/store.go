@@ -37,10 +37,12 @@ type Rows interface {
 
 // Driver opens transactions. Write rolls back what f did if f fails, may run f again
 // after a conflict with another process, and may commit many small transactions as one
-// group; calls with soon go ahead of waiting ones. Read runs f over committed state. Both
-// return errors of kind courant.Busy if the same call may succeed later.
+// group; calls with soon go ahead of waiting ones, and both kinds keep their order. The end
+// of ctx does not interrupt f. Read runs f over committed state; with one, f runs a single
+// statement, and no transaction is needed around it. The end of ctx ends the statement that
+// f is running. Both return errors of kind courant.Busy if the same call may succeed later.
 type Driver interface {
-	Read(ctx context.Context, f func(Conn) error) error
+	Read(ctx context.Context, one bool, f func(Conn) error) error
 	Write(ctx context.Context, soon bool, f func(Conn) error) error
 	// Now returns the time of the clock that all processes of the store share.
 	Now(ctx context.Context) (time.Time, error)
@@ -77,9 +79,21 @@ func Open(ctx context.Context, d Driver, log *slog.Logger) (*Store, error) {
 	return s, nil
 }
 
-// Read runs f over committed state.
+// Read runs f over committed state, the same for all of its statements. When ctx ends, so
+// does the statement that f is running.
 func (s *Store) Read(ctx context.Context, f func(Reader) error) error {
-	return s.driver.Read(ctx, func(c Conn) error { return f(Reader{c}) })
+	return s.driver.Read(ctx, false, func(c Conn) error { return f(Reader{c}) })
+}
+
+// Rows is Read for a single query: it calls scan for every row. It costs one round trip,
+// without a transaction. scan may be called again from the first row after a conflict.
+func (s *Store) Rows(ctx context.Context, scan func(Rows) error, query string, args ...any) error {
+	return s.driver.Read(ctx, true, func(c Conn) error { return Reader{c}.Rows(scan, query, args...) })
+}
+
+// Row is Read for a single query for one row; its Scan runs it.
+func (s *Store) Row(ctx context.Context, query string, args ...any) Row {
+	return Row{func(scan func(Rows) error) error { return s.Rows(ctx, scan, query, args...) }}
 }
 
 // Write runs f in one transaction: all of its changes and messages, or none.
@@ -155,25 +169,25 @@ func (r Reader) RowsAll(scan func(i int, rows Rows) error, query string, args []
 }
 
 // Row prepares a query for one row; its Scan runs it.
-func (r Reader) Row(query string, args ...any) Row { return Row{r, query, args} }
+func (r Reader) Row(query string, args ...any) Row {
+	return Row{func(scan func(Rows) error) error { return r.Rows(scan, query, args...) }}
+}
 
 // Row is a query that Scan runs.
 type Row struct {
-	reader Reader
-	query  string
-	args   []any
+	rows func(scan func(Rows) error) error
 }
 
 // Scan runs the query and reads its first row; courant.NotFound if there is none.
 func (r Row) Scan(dest ...any) error {
 	found := false
-	err := r.reader.Rows(func(rows Rows) error {
+	err := r.rows(func(rows Rows) error {
 		if found {
 			return nil
 		}
 		found = true
 		return rows.Scan(dest...)
-	}, r.query, r.args...)
+	})
 	if err == nil && !found {
 		return errNoRow
 	}

@@ -106,14 +106,14 @@ func (d *Driver) Blind(on bool) {
 }
 
 // Read fails while the driver is blind, and once the process has crashed.
-func (d *Driver) Read(ctx context.Context, f func(store.Conn) error) error {
+func (d *Driver) Read(ctx context.Context, one bool, f func(store.Conn) error) error {
 	d.mu.Lock()
 	fails := d.dead || d.blind
 	d.mu.Unlock()
 	if fails {
 		return Error()
 	}
-	return d.Driver.Read(ctx, f)
+	return d.Driver.Read(ctx, one, f)
 }
 
 // Now fails once the process has crashed.

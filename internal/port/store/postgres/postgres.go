@@ -64,8 +64,14 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	return errors.Join(dialect().Migrate(ctx, db, goose.WithSessionLocker(locker)), db.Close())
 }
 
-// Read runs f over one snapshot, up to five times if it conflicts with others.
-func (db *DB) Read(ctx context.Context, f func(store.Conn) error) error {
+// Read runs f over one snapshot, up to five times if it conflicts with others. With one, f
+// runs a single statement, which is one round trip. The end of ctx ends f's statement.
+func (db *DB) Read(ctx context.Context, one bool, f func(store.Conn) error) error {
+	if one {
+		return retried(func() error {
+			return db.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error { return f(conn{ctx, c}) })
+		})
+	}
 	return db.try(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
 }
 
@@ -75,10 +81,15 @@ func (db *DB) Write(ctx context.Context, _ bool, f func(store.Conn) error) error
 }
 
 func (db *DB) try(ctx context.Context, o pgx.TxOptions, f func(store.Conn) error) error {
+	return retried(func() error {
+		return pgx.BeginTxFunc(ctx, db.pool, o, func(tx pgx.Tx) error { return f(conn{ctx, tx}) })
+	})
+}
+
+// retried runs f up to five times, as long as it conflicts with others.
+func retried(f func() error) error {
 	for tries := 1; ; tries++ {
-		err := kind(pgx.BeginTxFunc(ctx, db.pool, o, func(tx pgx.Tx) error {
-			return f(conn{ctx, tx})
-		}))
+		err := kind(f())
 		if tries == 5 || !conflict(err) {
 			return err
 		}
@@ -132,7 +143,15 @@ func (db *DB) Close() error {
 
 type conn struct {
 	ctx context.Context // of the transaction; conn does not outlive it
-	tx  pgx.Tx
+	tx  statements
+}
+
+// statements is the part of a transaction, or of a connection outside of one, that conn
+// needs.
+type statements interface {
+	Exec(ctx context.Context, query string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, query string, args ...any) (pgx.Rows, error)
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
 func (c conn) Exec(query string, args ...any) (int64, error) {

@@ -33,3 +33,13 @@ func TestPostgres(t *testing.T) {
 		return db
 	})
 }
+
+func BenchmarkReads(b *testing.B) {
+	storetest.Bench(b, func(t testing.TB) store.Driver {
+		db, err := postgres.Open(t.Context(), postgres.Config{URL: storetest.Postgres(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	})
+}

@@ -8,23 +8,24 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// combiner lets many goroutines share few connections: jobs that wait for a connection
-// form a batch, which runs together. It starts no goroutine: the caller of the batch's
+// combiner lets many goroutines share the writing connection: jobs that wait for it form
+// a batch, which commits together. It starts no goroutine: the caller of the batch's
 // first job runs the batch, and then hands the connection to the first job of the next
 // batch.
 type combiner struct {
 	run  func(s *statements, batch []*job) (done int) // jobs from done on run in the next batch
 	most int                                          // jobs in one batch
 
-	// mu guards idle and queue.
+	// mu guards idle, soon and queue.
 	mu    sync.Mutex
 	idle  []*statements
+	soon  []*job // go ahead of queue
 	queue []*job
 }
 
 // job is one call.
 type job struct {
-	ctx   context.Context // without cancellation, which would interrupt the whole batch
+	ctx   context.Context // without cancellation for a write, which would roll back the whole batch
 	f     func(store.Conn) error
 	write bool
 	soon  bool // goes ahead of waiting jobs
@@ -46,7 +47,9 @@ func (c *combiner) do(ctx context.Context, j *job) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	j.ctx = context.WithoutCancel(ctx)
+	if j.ctx = ctx; j.write {
+		j.ctx = context.WithoutCancel(ctx)
+	}
 	c.mu.Lock()
 	if n := len(c.idle); n > 0 {
 		s := c.idle[n-1]
@@ -57,7 +60,7 @@ func (c *combiner) do(ctx context.Context, j *job) error {
 	}
 	j.wake = make(chan turn, 1)
 	if j.soon {
-		c.queue = slices.Insert(c.queue, 0, j)
+		c.soon = append(c.soon, j)
 	} else {
 		c.queue = append(c.queue, j)
 	}
@@ -72,10 +75,8 @@ func (c *combiner) do(ctx context.Context, j *job) error {
 func (c *combiner) lead(s *statements, batch []*job) {
 	done := c.run(s, batch)
 	c.mu.Lock()
-	c.queue = slices.Insert(c.queue, 0, batch[done:]...)
-	if n := min(len(c.queue), c.most); n > 0 {
-		next := append([]*job(nil), c.queue[:n]...)
-		c.queue = append(c.queue[:0], c.queue[n:]...)
+	c.putBack(batch[done:])
+	if next := c.next(); len(next) > 0 {
 		next[0].wake <- turn{s, next}
 	} else {
 		c.idle = append(c.idle, s)
@@ -86,10 +87,33 @@ func (c *combiner) lead(s *statements, batch []*job) {
 	}
 }
 
+// next takes the jobs of the next batch, in the order in which they run. The caller
+// holds mu.
+func (c *combiner) next() []*job {
+	soon := min(len(c.soon), c.most)
+	others := min(len(c.queue), c.most-soon)
+	batch := slices.Concat(c.soon[:soon], c.queue[:others])
+	c.soon, c.queue = slices.Delete(c.soon, 0, soon), slices.Delete(c.queue, 0, others)
+	return batch
+}
+
+// putBack returns jobs that have not run to the front of the queues, in their order.
+// The caller holds mu.
+func (c *combiner) putBack(jobs []*job) {
+	n := slices.IndexFunc(jobs, func(j *job) bool { return !j.soon })
+	if n < 0 {
+		n = len(jobs)
+	}
+	c.soon, c.queue = slices.Insert(c.soon, 0, jobs[:n]...), slices.Insert(c.queue, 0, jobs[n:]...)
+}
+
 // call runs the function and keeps its panic for the goroutine that called do.
 func (j *job) call(s *statements) {
-	defer func() { j.panic = recover() }()
-	j.err = kind(j.f(&conn{j.ctx, s}))
+	if j.write {
+		j.err, j.panic = called(j.f, &conn{ctx: j.ctx, s: s})
+		return
+	}
+	s.read(j.ctx, func(c *conn) { j.err, j.panic = called(j.f, c) })
 }
 
 func (j *job) result() error {

@@ -13,8 +13,24 @@ import (
 
 // statements is a connection with its prepared statements.
 type statements struct {
-	conn *sql.Conn
-	kept map[string]*sql.Stmt
+	ctx    context.Context // never ends
+	conn   *sql.Conn
+	kept   map[string]*sql.Stmt
+	handle uintptr // SQLite's; 0 if it is unknown, and then nothing is interrupted
+}
+
+// connect takes a connection from a pool.
+func connect(ctx context.Context, pool *sql.DB) (*statements, error) {
+	s := &statements{ctx: context.WithoutCancel(ctx)}
+	c, err := pool.Conn(s.ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.conn = c
+	return s, c.Raw(func(driverConn any) error {
+		s.handle = handleOf(driverConn)
+		return nil
+	})
 }
 
 func (s *statements) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
@@ -51,8 +67,9 @@ func (s *statements) close() error {
 
 // conn implements store.Conn for one transaction.
 type conn struct {
-	ctx context.Context // of the transaction; conn does not outlive it
-	s   *statements
+	ctx    context.Context // of the transaction, never ends; conn does not outlive it
+	caller context.Context // of a read, else nil
+	s      *statements
 }
 
 func (w *conn) Exec(query string, args ...any) (int64, error) {
@@ -68,6 +85,9 @@ func (w *conn) Exec(query string, args ...any) (int64, error) {
 }
 
 func (w *conn) Query(query string, args ...any) (store.Rows, error) {
+	if w.caller != nil && w.caller.Err() != nil {
+		return nil, w.caller.Err()
+	}
 	stmt, err := w.s.prepare(w.ctx, query)
 	if err != nil {
 		return nil, err

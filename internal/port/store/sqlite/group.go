@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -29,7 +30,7 @@ func commit(s *statements, batch []*job) int {
 // group runs transactions until groupTime and commits them. Its error applies to all
 // done transactions.
 func group(s *statements, batch []*job) (done int, err error) {
-	ctx := batch[0].ctx
+	ctx := context.WithoutCancel(batch[0].ctx)
 	start := time.Now()
 	if err := s.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return len(batch), kind(err)
@@ -66,23 +67,4 @@ func part(s *statements, j *job) error {
 		return fmt.Errorf("roll back to savepoint: %w", kind(errors.Join(j.err, err)))
 	}
 	return kind(s.exec(j.ctx, "RELEASE part"))
-}
-
-// snapshot runs reads one after the other over one state of the database. After a commit
-// a connection's next snapshot discards its page cache, so waiting reads share a snapshot.
-func snapshot(s *statements, batch []*job) int {
-	ctx := batch[0].ctx
-	if err := s.exec(ctx, "BEGIN"); err != nil {
-		for _, j := range batch {
-			j.err = kind(err)
-		}
-		return len(batch)
-	}
-	for _, j := range batch {
-		j.call(s)
-	}
-	if err := s.exec(ctx, "ROLLBACK"); err != nil {
-		batch[0].err = errors.Join(batch[0].err, kind(err))
-	}
-	return len(batch)
 }

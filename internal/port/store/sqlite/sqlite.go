@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
 	"modernc.org/sqlite"
@@ -28,9 +29,8 @@ type Config struct {
 // DB is an open database.
 type DB struct {
 	pools []*sql.DB
-	kept  []*statements
 	write combiner
-	read  combiner // unused in memory, where one connection does both
+	read  readers // unused in memory, where one connection does both
 	file  bool
 }
 
@@ -46,33 +46,27 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{pools: []*sql.DB{write}, file: c.Path != "",
-		write: combiner{run: commit, most: groupSize}, read: combiner{run: snapshot, most: groupSize}}
+		write: combiner{run: commit, most: groupSize}}
 	if err := dialect().Migrate(ctx, write); err != nil {
 		return nil, named(c.Path, errors.Join(err, db.Close()))
 	}
-	if err := db.take(ctx, write, &db.write, 1); err != nil || !db.file {
-		return db, err
+	first, err := connect(ctx, write)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
-	readers := max(c.Readers, 2)
-	read, err := open(c, "deferred", readers)
+	db.write.idle = []*statements{first}
+	if !db.file {
+		return db, nil
+	}
+	db.read.few = max(c.Readers, 2)
+	db.read.most = max(2*db.read.few, mostReaders)
+	read, err := open(c, "deferred", db.read.most)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	db.pools = append(db.pools, read)
-	return db, db.take(ctx, read, &db.read, readers)
-}
-
-// take takes n connections from the pool for a combiner.
-func (db *DB) take(ctx context.Context, pool *sql.DB, c *combiner, n int) error {
-	for range n {
-		conn, err := pool.Conn(ctx)
-		if err != nil {
-			return errors.Join(err, db.Close())
-		}
-		s := &statements{conn: conn}
-		db.kept, c.idle = append(db.kept, s), append(c.idle, s)
-	}
-	return nil
+	db.read.pool = read
+	return db, nil
 }
 
 func open(c Config, lock string, conns int) (*sql.DB, error) {
@@ -108,12 +102,13 @@ func named(path string, err error) error {
 	return fmt.Errorf("database %s: %w", path, kind(err))
 }
 
-// Read runs f over a snapshot that is taken after the call.
-func (db *DB) Read(ctx context.Context, f func(store.Conn) error) error {
+// Read runs f over a snapshot that is taken after the call. With one, f runs a single
+// statement, which needs no transaction. The end of ctx interrupts f's statement.
+func (db *DB) Read(ctx context.Context, one bool, f func(store.Conn) error) error {
 	if !db.file {
 		return db.write.do(ctx, &job{f: f})
 	}
-	return db.read.do(ctx, &job{f: f})
+	return db.read.do(ctx, one, f)
 }
 
 // Write runs f and commits it, possibly together with others.
@@ -138,8 +133,9 @@ func (db *DB) Prepare(ctx context.Context, query string) error {
 // Close closes the readers, then the writer, which checkpoints the WAL. No call may be
 // running.
 func (db *DB) Close() error {
+	db.read.serving.Wait()
 	var errs []error
-	for _, s := range db.kept {
+	for _, s := range slices.Concat(db.read.idle, db.write.idle) {
 		errs = append(errs, s.close())
 	}
 	for i := len(db.pools) - 1; i >= 0; i-- {

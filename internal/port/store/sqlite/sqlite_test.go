@@ -21,7 +21,11 @@ func TestFile(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Driver { return database(t, filepath.Join(t.TempDir(), "a b?%c.db")) })
 }
 
-func database(t *testing.T, path string) store.Driver {
+func BenchmarkReads(b *testing.B) {
+	storetest.Bench(b, func(t testing.TB) store.Driver { return database(t, filepath.Join(t.TempDir(), "courant.db")) })
+}
+
+func database(t testing.TB, path string) store.Driver {
 	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
 	if err != nil {
 		t.Fatal(err)

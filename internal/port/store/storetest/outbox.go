@@ -91,6 +91,8 @@ func published(t *testing.T, s *store.Store) {
 		must(t, emit(s, i, nil))
 	}
 	h.wait(t, s, 60)
+	h.mu.Lock() // the sweep may publish a message again
+	defer h.mu.Unlock()
 	if h.facts[`b{"n":7}`] == 0 || h.facts[`a"19"`] == 0 {
 		t.Errorf("facts were changed on the way: %v", h.facts)
 	}
@@ -104,6 +106,8 @@ func neverPublished(t *testing.T, s *store.Store) {
 	}
 	must(t, emit(s, 2, nil))
 	h.wait(t, s, 3)
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if h.facts["a1"] != 0 {
 		t.Error("a message of a failed transaction was published")
 	}

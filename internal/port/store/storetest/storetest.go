@@ -66,6 +66,8 @@ func Run(t *testing.T, driver func(t *testing.T) store.Driver) {
 		{"a failed transaction does not affect concurrent ones", neighboursUnharmed},
 		{"a read sees every committed transaction", writtenIsRead},
 		{"a cancelled caller does not affect others", cancelledCaller},
+		{"a cancelled read ends and leaves others alone", cancelledRead},
+		{"a single statement reads without a transaction", singleStatement},
 		{"a row that does not exist is NotFound", missingRow},
 		{"a statement runs for each list of parameters, in order", sets},
 		{"a failure within a set leaves nothing of it", failedSet},
