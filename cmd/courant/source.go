@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,29 @@ func (f *flags) source() *cobra.Command {
 		return usageError{fmt.Errorf("source must be followed by add, list, show, set, ask, remove, import or export")}
 	}
 	return c
+}
+
+// sourcesAtOnce is how many sources one request lists.
+const sourcesAtOnce = 1000
+
+// allSources reads the list of sources part by part.
+func (f *flags) allSources(cmd *cobra.Command) (all []api.SourceState, err error) {
+	r, err := f.connect(cmd.Context())
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	q := url.Values{"limit": {strconv.Itoa(sourcesAtOnce)}}
+	for {
+		var some []api.SourceState
+		if err := r.Do(cmd.Context(), http.MethodGet, "/api/v1/sources?"+q.Encode(), nil, &some); err != nil {
+			return nil, err
+		}
+		if all = append(all, some...); len(some) != sourcesAtOnce { // an older server gives all at once
+			return all, nil
+		}
+		q.Set("after", some[len(some)-1].Name)
+	}
 }
 
 func (f *flags) sourceShow() *cobra.Command {

@@ -13,7 +13,6 @@ import (
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/app"
 	"github.com/courant-platform/courant/internal/desk"
-	"github.com/courant-platform/courant/internal/front/api"
 	"github.com/courant-platform/courant/internal/read/opml"
 )
 
@@ -125,8 +124,8 @@ func (f *flags) sourceExport() *cobra.Command {
 		Use: "export", Short: "Write all sources as OPML or, with --json, as one JSON object per line; import reads both",
 		Example: "  courant source export > sources.opml", Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var all []api.SourceState
-			if err := f.get(cmd, "/api/v1/sources", &all); err != nil {
+			all, err := f.allSources(cmd)
+			if err != nil {
 				return err
 			}
 			var entries []opml.Entry

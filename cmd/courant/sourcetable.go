@@ -33,8 +33,8 @@ func (f *flags) sourceList() *cobra.Command {
 			if l.kind != "" && !slices.Contains([]string{"feed", "catalog", "file"}, l.kind) {
 				return usageError{fmt.Errorf("--kind must be feed, catalog or file, not %q", l.kind)}
 			}
-			var all []api.SourceState
-			if err := f.get(cmd, "/api/v1/sources", &all); err != nil {
+			all, err := f.allSources(cmd)
+			if err != nil {
 				return err
 			}
 			return f.showSources(l.of(all), len(all))

@@ -21,11 +21,12 @@ var (
 // without those that are only parts of others.
 func statements(files []file) []statement {
 	var out []statement
+	others := exported(files)
 	for _, f := range files {
 		if path.Base(f.path) != "sql.go" || within(f.dir(), "test") {
 			continue
 		}
-		c := constants{values: map[string]ast.Expr{}, part: map[string]bool{}}
+		c := constants{values: map[string]ast.Expr{}, part: map[string]bool{}, others: others}
 		var names []*ast.Ident
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
 			spec, ok := n.(*ast.ValueSpec)
@@ -50,10 +51,33 @@ func statements(files []file) []statement {
 	return out
 }
 
+// exported returns the values of the exported constants and variables, by package and name.
+func exported(files []file) map[string]ast.Expr {
+	values := map[string]ast.Expr{}
+	for _, f := range files {
+		if f.tests() {
+			continue
+		}
+		for _, d := range f.syntax.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			for _, s := range g.Specs {
+				if v, ok := s.(*ast.ValueSpec); ok && len(v.Names) == 1 && len(v.Values) == 1 && v.Names[0].IsExported() {
+					values[f.syntax.Name.Name+"."+v.Names[0].Name] = v.Values[0]
+				}
+			}
+		}
+	}
+	return values
+}
+
 // constants concatenates the string constants of one file.
 type constants struct {
 	values map[string]ast.Expr
-	part   map[string]bool // names that occur in other constants
+	part   map[string]bool     // names that occur in other constants
+	others map[string]ast.Expr // of other packages
 }
 
 // text returns the value of a constant string expression; false for anything else.
@@ -71,6 +95,12 @@ func (c constants) text(e ast.Expr) (string, bool) {
 			return "", false
 		}
 		return c.text(value)
+	case *ast.SelectorExpr:
+		of, ok := e.X.(*ast.Ident)
+		if !ok || c.others[of.Name+"."+e.Sel.Name] == nil {
+			return "", false
+		}
+		return c.text(c.others[of.Name+"."+e.Sel.Name])
 	case *ast.BinaryExpr:
 		left, ok := c.text(e.X)
 		right, also := c.text(e.Y)

@@ -30,7 +30,7 @@ const (
 	token   = "session token"
 )
 
-// world is the API over a store in memory, behind a server.
+// world is the API over a store, behind a server.
 type world struct {
 	t        *testing.T
 	store    *store.Store
@@ -41,7 +41,13 @@ type world struct {
 
 func open(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, store: storetest.Memory(t)}
+	return serving(t, storetest.Memory(t))
+}
+
+// serving is the API over a store.
+func serving(t *testing.T, s *store.Store) *world {
+	t.Helper()
+	w := &world{t: t, store: s}
 	w.api = &api.API{Store: w.store, Log: slog.New(slog.DiscardHandler), Admit: admit, CrawlDelay: crawlDelay,
 		Desk: &desk.Desk{Store: w.store}}
 	mux := http.NewServeMux()

@@ -83,19 +83,17 @@ type HostSource struct {
 // hosts lists the hosts in back-off, those with the longest wait first.
 func (a *API) hosts(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	out := []Host{}
-	err := a.Store.Read(r.Context(), func(q store.Reader) error {
-		return q.Rows(func(rows store.Rows) error {
-			var h Host
-			err := h.scan(rows)
-			a.settle(&h)
-			h.Robots.Text = ""
-			if domain, ok := strings.CutPrefix(h.Origin, "*."); ok && isAddress(domain) {
-				h.Origin = domain // stands for all its ports
-			}
-			out = append(out, h)
-			return err
-		}, waitingHosts, a.Store.Now().UnixMilli())
-	})
+	err := a.Store.Rows(r.Context(), func(rows store.Rows) error {
+		var h Host
+		err := h.scan(rows)
+		a.settle(&h)
+		h.Robots.Text = ""
+		if domain, ok := strings.CutPrefix(h.Origin, "*."); ok && isAddress(domain) {
+			h.Origin = domain // stands for all its ports
+		}
+		out = append(out, h)
+		return err
+	}, waitingHosts, a.Store.Now().UnixMilli())
 	return http.StatusOK, out, err
 }
 
@@ -166,9 +164,6 @@ func (a *API) host(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	return http.StatusOK, out, err
 }
 
-// likeEscape escapes the characters of a host that have a meaning in LIKE.
-var likeEscape = strings.NewReplacer("!", "!!", "_", "!_", "%", "!%")
-
 // originsOf are the origins that a host, with or without scheme and port, stands for.
 func originsOf(q store.Reader, name string) (origins []string, err error) {
 	if isAddress(name) && strings.Contains(name, ":") {
@@ -193,7 +188,7 @@ func originsOf(q store.Reader, name string) (origins []string, err error) {
 			err := rows.Scan(&o)
 			origins = append(origins, o)
 			return err
-		}, originsOfHost, origin, likeEscape.Replace(origin)+":%", courant.Partition(link.Domain(link.Host(origin))))
+		}, originsOfHost, origin, origin+":", origin+";", courant.Partition(link.Domain(link.Host(origin))))
 		if err != nil {
 			return nil, err
 		}

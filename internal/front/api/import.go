@@ -66,7 +66,7 @@ func (a *API) progress(_ http.ResponseWriter, r *http.Request) (int, any, error)
 		if err := q.Row(readProgress, s.ID).Scan(&p.Reading, &p.Read, &p.Items); err != nil {
 			return err
 		}
-		return q.Row(countWaiting, s.ID).Scan(&p.Waiting)
+		return q.Row(countWaiting, s.ID, mostCounted).Scan(&p.Waiting)
 	})
 	return http.StatusOK, p, err
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/courant-platform/courant"
@@ -180,82 +179,4 @@ func (p *Page) readImage(q store.Reader, url, alt string) error {
 	}
 	p.Images = append(p.Images, i)
 	return nil
-}
-
-// Listed is a page in a listing.
-type Listed struct {
-	ID          int64        `json:"id,string"`
-	URL         string       `json:"url"`
-	Source      string       `json:"source"`
-	Title       string       `json:"title"`
-	Language    string       `json:"language"`
-	PublishedAt courant.Time `json:"published_at"`
-	StoredAt    courant.Time `json:"stored_at"`
-	Revision    int          `json:"revision"`
-}
-
-// Listing is one batch of pages, newest first. Next is the cursor of the next batch,
-// "" at the end.
-type Listing struct {
-	Pages []Listed `json:"pages"`
-	Next  string   `json:"next"`
-}
-
-// pages lists pages, newest first.
-func (a *API) pages(_ http.ResponseWriter, r *http.Request) (int, any, error) {
-	q := r.URL.Query()
-	limit, before, err := bounds(q.Get("limit"), q.Get("cursor"))
-	if err != nil {
-		return 0, nil, err
-	}
-	var since time.Time
-	if s := q.Get("since"); s != "" {
-		if since, err = time.Parse(time.RFC3339, s); err != nil {
-			return 0, nil, courant.Errorf(courant.Invalid, "since must be an RFC 3339 time, such as 2026-01-02T15:04:05Z, not %q", s)
-		}
-	}
-	out := Listing{Pages: []Listed{}}
-	err = a.Store.Read(r.Context(), func(s store.Reader) error {
-		query, args := listQuery(q.Get("source"), q.Get("host"))
-		args = append(args, before, store.Millis(since), q.Get("language"), limit)
-		return s.Rows(func(rows store.Rows) error {
-			var l Listed
-			var published, stored int64
-			err := rows.Scan(&l.ID, &l.URL, &l.Source, &l.Title, &l.Language, &published, &stored, &l.Revision)
-			l.PublishedAt.Time, l.StoredAt.Time = store.Time(published), store.Time(stored)
-			out.Pages = append(out.Pages, l)
-			return err
-		}, query, args...)
-	})
-	if n := len(out.Pages); n == limit {
-		out.Next = strconv.FormatInt(out.Pages[n-1].ID, 10)
-	}
-	return http.StatusOK, out, err
-}
-
-// listQuery is the statement for a filter by source, else by host. If both are given,
-// host is ignored.
-func listQuery(source, host string) (string, []any) {
-	switch {
-	case source != "":
-		return listBySource, []any{source}
-	case host != "":
-		return listByHost, []any{host}
-	}
-	return listAll, []any{""}
-}
-
-func bounds(limit, cursor string) (n int, before int64, err error) {
-	n, before = 50, 1<<63-1
-	if limit != "" {
-		if n, err = strconv.Atoi(limit); err != nil || n < 1 || n > 1000 {
-			return 0, 0, courant.Errorf(courant.Invalid, "limit must be from 1 to 1000, not %q", limit)
-		}
-	}
-	if cursor != "" {
-		if before, err = strconv.ParseInt(cursor, 10, 64); err != nil {
-			return 0, 0, courant.Errorf(courant.Invalid, "cursor must be the value of next in an earlier answer, not %q", cursor)
-		}
-	}
-	return n, before, nil
 }

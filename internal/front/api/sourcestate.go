@@ -3,6 +3,8 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/courant-platform/courant"
@@ -28,8 +30,8 @@ type SourceState struct {
 	Failures int              `json:"failures"`
 	Problem  string           `json:"problem"`
 	Items    int              `json:"items"`
-	Reading  int              `json:"reading"` // offers read so far of a catalogue that is being read
-	Pages    int              `json:"pages"`
+	Reading  int              `json:"reading"`  // offers read so far of a catalogue that is being read
+	Pages    int              `json:"pages"`    // counted up to a million, as waiting and pictures are; only in the answer for one source
 	Waiting  int              `json:"waiting"`  // documents and batches that are not live yet
 	Pictures int              `json:"pictures"` // documents some of whose pictures are still to be fetched; only in the answer for one source
 	ETag     string           `json:"etag"`
@@ -65,26 +67,52 @@ type HubState struct {
 	Problem   string       `json:"problem"`
 }
 
-// sources lists all sources by name.
-func (a *API) sources(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+// Bounds of the list of sources, and of the counts for one source, which a catalogue may
+// exceed.
+const (
+	mostListed  = 1000
+	mostCounted = 1_000_000
+)
+
+// sources lists sources by name, from the first one after the parameter after. A Link
+// header has the address of the next part.
+func (a *API) sources(w http.ResponseWriter, r *http.Request) (int, any, error) {
+	after, limit := r.URL.Query().Get("after"), mostListed
+	if text := r.URL.Query().Get("limit"); text != "" {
+		var err error
+		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > mostListed {
+			return 0, nil, courant.Errorf(courant.Invalid, "limit must be from 1 to %d, not %q", mostListed, text)
+		}
+	}
 	out := []SourceState{}
-	err := a.Store.Read(r.Context(), func(q store.Reader) error {
-		w, err := a.allWaits(q)
-		if err != nil {
+	err := a.Store.Read(r.Context(), func(q store.Reader) (err error) {
+		if out, err = listOf(q, out[:0], listSources, after, limit); err != nil {
 			return err
 		}
-		return q.Rows(func(rows store.Rows) error {
-			var s SourceState
-			if err := s.scan(rows); err != nil {
-				return err
+		waits, err := a.waitsOf(q, out)
+		for i := range out {
+			if err == nil {
+				out[i].Wait = waits.of(&out[i])
 			}
-			s.Report = onlyError(s.Report)
-			s.Wait, err = w.of(&s)
-			out = append(out, s)
-			return err
-		}, listSources)
+		}
+		return err
 	})
+	if err == nil && len(out) == limit {
+		next := url.Values{"after": {out[limit-1].Name}, "limit": {strconv.Itoa(limit)}}
+		w.Header().Set("Link", "</api/v1/sources?"+next.Encode()+`>; rel="next"`)
+	}
 	return http.StatusOK, out, err
+}
+
+func listOf(q store.Reader, out []SourceState, query string, args ...any) ([]SourceState, error) {
+	err := q.Rows(func(rows store.Rows) error {
+		var s SourceState
+		err := s.scan(rows)
+		s.Report = onlyError(s.Report)
+		out = append(out, s)
+		return err
+	}, query, args...)
+	return out, err
 }
 
 // onlyError reduces a report to its error, for the list of sources; nil if it has none.
@@ -113,19 +141,21 @@ func (a *API) source(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 		if err := s.scan(q.Row(sourceState, found.ID)); err != nil {
 			return err
 		}
-		if s.Wait, err = a.oneWait(q).of(&s); err != nil {
+		waits, err := a.waitsOf(q, []SourceState{s})
+		if err != nil {
 			return err
 		}
+		s.Wait = waits.of(&s)
 		if s.Hub, err = readHub(q, &s, a.Store.Now()); err != nil {
 			return err
 		}
-		if err := q.Row(countWaiting, found.ID).Scan(&s.Waiting); err != nil {
+		if err := q.Row(countWaiting, found.ID, mostCounted).Scan(&s.Waiting); err != nil {
 			return err
 		}
-		if err := q.Row(countPictures, found.ID).Scan(&s.Pictures); err != nil {
+		if err := q.Row(countPictures, found.ID, mostCounted).Scan(&s.Pictures); err != nil {
 			return err
 		}
-		return q.Row(countPages, found.ID).Scan(&s.Pages)
+		return q.Row(countPages, found.ID, mostCounted).Scan(&s.Pages)
 	})
 	return http.StatusOK, s, err
 }

@@ -136,14 +136,12 @@ func (s *Subscription) scan(rows interface{ Scan(...any) error }) error {
 
 func (a *API) subscriptions(_ http.ResponseWriter, r *http.Request) (int, any, error) {
 	out := []Subscription{}
-	err := a.Store.Read(r.Context(), func(q store.Reader) error {
-		return q.Rows(func(rows store.Rows) error {
-			var s Subscription
-			err := s.scan(rows)
-			out = append(out, s)
-			return err
-		}, listSubscriptions)
-	})
+	err := a.Store.Rows(r.Context(), func(rows store.Rows) error {
+		var s Subscription
+		err := s.scan(rows)
+		out = append(out, s)
+		return err
+	}, listSubscriptions)
 	return http.StatusOK, out, err
 }
 
@@ -289,7 +287,7 @@ func (a *API) downloadBody(w http.ResponseWriter, r *http.Request) {
 	if err != nil || number <= 0 {
 		err = courant.Errorf(courant.Invalid, "the number of a download must be a positive whole number, not %q", r.PathValue("number"))
 	} else {
-		err = a.Store.Read(r.Context(), func(q store.Reader) error { return q.Row(bodyOfDownload, number).Scan(&key, &kind) })
+		err = a.Store.Row(r.Context(), bodyOfDownload, number).Scan(&key, &kind)
 	}
 	var f blob.File
 	if err == nil {

@@ -37,6 +37,20 @@ type newestView struct {
 	Waiting int // documents that are not live yet
 }
 
+// mostCounted is the greatest number that the front page shows exactly.
+const mostCounted = 1000
+
+// Many is a count in words.
+func (v newestView) Many(n int, what string) string {
+	switch {
+	case n > mostCounted:
+		return "more than 1,000 " + what + "s"
+	case n == 1:
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
 type newestPage struct {
 	Href, Title, Host, Picture string
 	When                       string
@@ -49,10 +63,10 @@ const newestMost = 60
 func (s *Serve) newest(w http.ResponseWriter, r *http.Request) {
 	v := newestView{Style: look.Style()}
 	err := s.Store.Read(r.Context(), func(q store.Reader) error {
-		if err := q.Row(countSources).Scan(&v.Sources); err != nil {
+		if err := q.Row(countSources, mostCounted+1).Scan(&v.Sources); err != nil {
 			return err
 		}
-		if err := q.Row(countWaiting).Scan(&v.Waiting); err != nil {
+		if err := q.Row(countWaiting, mostCounted+1).Scan(&v.Waiting); err != nil {
 			return err
 		}
 		return q.Rows(func(rows store.Rows) error {

@@ -21,11 +21,13 @@ var migrations embed.FS
 // Dialect adapts the common SQL text to a database. Its fields replace these comments:
 // /*lock*/ and /*skip*/, row locks, of which the second skips locked rows (/*lock p*/ and
 // /*skip p*/ lock only the rows of table p of a join); /*clustered*/, a table stored in
-// the tree of its primary key; BIGINT /*rowid*/, the type of a key that is the row ID.
+// the tree of its primary key; BIGINT /*rowid*/, the type of a key that is the row ID;
+// /*bytes*/ after a text column, comparison by bytes in any locale.
 type Dialect struct {
 	Name                  goose.Dialect
 	Lock, Skip, Clustered string
 	Rowid                 string // type of a key that is the row ID; BIGINT unless set
+	Bytes                 string // collation by bytes; "" if that is the usual one
 }
 
 // Text returns the query in this dialect.
@@ -33,7 +35,7 @@ func (d Dialect) Text(query string) string {
 	if !strings.Contains(query, "/*") {
 		return query
 	}
-	return strings.NewReplacer("/*lock*/", d.Lock, "/*skip*/", d.Skip, "/*lock p*/", strings.Replace(d.Lock, "UPDATE", "UPDATE OF p", 1), "/*skip p*/", strings.Replace(d.Skip, "UPDATE", "UPDATE OF p", 1), "/*clustered*/", d.Clustered, "BIGINT /*rowid*/", cmp.Or(d.Rowid, "BIGINT")).Replace(query)
+	return strings.NewReplacer("/*lock*/", d.Lock, "/*skip*/", d.Skip, "/*lock p*/", strings.Replace(d.Lock, "UPDATE", "UPDATE OF p", 1), "/*skip p*/", strings.Replace(d.Skip, "UPDATE", "UPDATE OF p", 1), "/*clustered*/", d.Clustered, "/*bytes*/", d.Bytes, "BIGINT /*rowid*/", cmp.Or(d.Rowid, "BIGINT")).Replace(query)
 }
 
 // Migrate applies the missing migrations, each in its own transaction. It returns

@@ -38,7 +38,7 @@ type Rows interface {
 // Driver opens transactions. Write rolls back what f did if f fails, may run f again
 // after a conflict with another process, and may commit many small transactions as one
 // group; calls with soon go ahead of waiting ones, and both kinds keep their order. The end
-// of ctx does not interrupt f. Read runs f over committed state; with one, f runs a single
+// of ctx may roll f back, and nothing of other calls. Read runs f over committed state; with one, f runs a single
 // statement, and no transaction is needed around it. The end of ctx ends the statement that
 // f is running. Both return errors of kind courant.Busy if the same call may succeed later.
 type Driver interface {
@@ -86,7 +86,7 @@ func (s *Store) Read(ctx context.Context, f func(Reader) error) error {
 }
 
 // Rows is Read for a single query: it calls scan for every row. It costs one round trip,
-// without a transaction. scan may be called again from the first row after a conflict.
+// without a transaction.
 func (s *Store) Rows(ctx context.Context, scan func(Rows) error, query string, args ...any) error {
 	return s.driver.Read(ctx, true, func(c Conn) error { return Reader{c}.Rows(scan, query, args...) })
 }

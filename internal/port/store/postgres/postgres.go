@@ -30,7 +30,7 @@ type Config struct {
 type DB struct{ pool *pgxpool.Pool }
 
 func dialect() store.Dialect {
-	return store.Dialect{Name: goose.DialectPostgres, Lock: "FOR UPDATE", Skip: "FOR UPDATE SKIP LOCKED"}
+	return store.Dialect{Name: goose.DialectPostgres, Lock: "FOR UPDATE", Skip: "FOR UPDATE SKIP LOCKED", Bytes: `COLLATE "C"`}
 }
 
 // Open connects and applies the missing migrations, one process at a time. A wrong URL
@@ -68,9 +68,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 // runs a single statement, which is one round trip. The end of ctx ends f's statement.
 func (db *DB) Read(ctx context.Context, one bool, f func(store.Conn) error) error {
 	if one {
-		return retried(func() error {
-			return db.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error { return f(conn{ctx, c}) })
-		})
+		return kind(db.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error { return f(conn{ctx, c}) }))
 	}
 	return db.try(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
 }
@@ -81,15 +79,10 @@ func (db *DB) Write(ctx context.Context, _ bool, f func(store.Conn) error) error
 }
 
 func (db *DB) try(ctx context.Context, o pgx.TxOptions, f func(store.Conn) error) error {
-	return retried(func() error {
-		return pgx.BeginTxFunc(ctx, db.pool, o, func(tx pgx.Tx) error { return f(conn{ctx, tx}) })
-	})
-}
-
-// retried runs f up to five times, as long as it conflicts with others.
-func retried(f func() error) error {
 	for tries := 1; ; tries++ {
-		err := kind(f())
+		err := kind(pgx.BeginTxFunc(ctx, db.pool, o, func(tx pgx.Tx) error {
+			return f(conn{ctx, tx})
+		}))
 		if tries == 5 || !conflict(err) {
 			return err
 		}
