@@ -197,6 +197,41 @@ func TestARemovedSourceLeavesNoRowsBehind(t *testing.T) {
 	}
 }
 
+func TestTheItemsOfARemovedSourceAreDeletedInPartsAndAfterAnInterruption(t *testing.T) {
+	s, faulty := storetest.Faulty(t)
+	w := world{t, &desk.Desk{Store: s, Blobs: blob.Bucket{Driver: &memory.Memory{}}}}
+	added, err := w.Add(t.Context(), operator, []desk.NewSource{{URL: "http://a.example/feed", Name: "a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write(t.Context(), func(tx *store.Tx) error {
+		for i := range 3500 {
+			for _, source := range []int64{7, added[0].Source.ID} {
+				if _, err := tx.Exec(`INSERT INTO items (source, key, url, hash, as_of, withdrawn) VALUES ($1, $2, $2, $2, 1, FALSE)`, source, fmt.Append(nil, i)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Remove(t.Context(), operator, "a", nil); err != nil {
+		t.Fatal(err)
+	}
+	if n, m := w.count("sources"), w.count("items"); n != 0 || m != 7000 {
+		t.Errorf("the removal left %d sources and %d items", n, m)
+	}
+	faulty.Seed, faulty.Before, faulty.After = 1, 0.4, 0.3
+	failed := 0
+	for w.Clean(t.Context()) != nil {
+		failed++
+	}
+	if n, m := w.count("items WHERE source = 7"), w.count("items"); n != 3500 || m != 3500 || w.count("removals") != 0 || failed == 0 {
+		t.Errorf("%d of 3500 items of the other source are left, of %d; %d failures", n, m, failed)
+	}
+}
+
 func TestAFileThatWaitsToBeReadIsReplacedByANewerOne(t *testing.T) {
 	w := open(t)
 	var asOf []int64

@@ -289,7 +289,8 @@ func (d *Desk) Ask(ctx context.Context, who courant.Visitor, name string) (s cou
 	return s, err
 }
 
-// Remove removes a source, by name or address; its pages stay. If only is not nil, a
+// Remove removes a source, by name or address; its pages stay, and Clean deletes its items.
+// If only is not nil, a
 // source for which it returns false is not removed, and the error is NotFound.
 func (d *Desk) Remove(ctx context.Context, who courant.Visitor, name string, only func(courant.Source) bool) (s courant.Source, err error) {
 	if err := who.MayOperate(); err != nil {
@@ -303,7 +304,7 @@ func (d *Desk) Remove(ctx context.Context, who courant.Visitor, name string, onl
 		if only != nil && !only(s) {
 			return courant.Errorf(courant.NotFound, "the source %q is a different one", name)
 		}
-		for _, query := range []string{dropPoll, dropAnswer, dropPending, dropReading, dropItems, dropSource} {
+		for _, query := range []string{dropPoll, dropAnswer, dropPending, dropReading, dropSource, putRemoval} {
 			if _, err := tx.Exec(query, s.ID); err != nil {
 				return err
 			}

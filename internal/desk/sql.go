@@ -21,8 +21,12 @@ const (
 	dropAnswer  = `DELETE FROM answers WHERE source = $1`
 	dropPending = `DELETE FROM pending WHERE source = $1`
 	dropReading = `DELETE FROM readings WHERE source = $1`
-	dropItems   = `DELETE FROM items WHERE source = $1`
 	dropSource  = `DELETE FROM sources WHERE id = $1`
+
+	putRemoval  = `INSERT INTO removals (source) VALUES ($1)`
+	nextRemoval = `SELECT source FROM removals ORDER BY source LIMIT 1`
+	dropItems   = `DELETE FROM items WHERE source = $1 AND key IN (SELECT key FROM items WHERE source = $1 ORDER BY key LIMIT $2)`
+	dropRemoval = `DELETE FROM removals WHERE source = $1`
 
 	dueNow     = `UPDATE polls SET due = $2 WHERE source = $1`
 	notGone    = `UPDATE answers SET gone_since = 0 WHERE source = $1`

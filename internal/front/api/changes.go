@@ -67,9 +67,9 @@ func (a *API) Handlers() []bus.Handler {
 	}
 }
 
-// Run ends all waiting requests when ctx ends.
+// Run cleans up after removed sources, and ends all waiting requests when ctx ends.
 func (a *API) Run(ctx context.Context) error {
-	<-ctx.Done()
+	a.Desk.Run(ctx, func(err error) { a.Log.Warn("items of removed sources not deleted; retrying", "error", err) })
 	a.changed.Close()
 	a.fetched.Close()
 	return nil
