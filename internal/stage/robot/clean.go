@@ -31,14 +31,12 @@ func (r *Robot) clean(ctx context.Context) {
 // beyond KeepBodiesSize; never one that is still to be read.
 func (r *Robot) cleanOnce(ctx context.Context) error {
 	inUse := map[string]bool{}
-	err := r.Store.Read(ctx, func(q store.Reader) error {
-		return q.Rows(func(rows store.Rows) error {
-			var key string
-			err := rows.Scan(&key)
-			inUse[blob.Holder(key)] = true
-			return err
-		}, bodiesInUse)
-	})
+	err := r.Store.Rows(ctx, func(rows store.Rows) error {
+		var key string
+		err := rows.Scan(&key)
+		inUse[blob.Holder(key)] = true
+		return err
+	}, bodiesInUse)
 	if err != nil {
 		return err
 	}

@@ -109,14 +109,12 @@ func (r *Robot) swept(n int) bool {
 // sweepPart queues the first tasks of each host in a partition.
 func (r *Robot) sweepPart(ctx context.Context, n int) error {
 	var work []found
-	err := r.Store.Read(ctx, func(q store.Reader) error {
-		return q.Rows(func(rows store.Rows) error {
-			f := found{part: n}
-			err := f.scan(rows)
-			work = append(work, f)
-			return err
-		}, wantedOfPart, n, r.Store.Now().UnixMilli(), window+1)
-	})
+	err := r.Store.Rows(ctx, func(rows store.Rows) error {
+		f := found{part: n}
+		err := f.scan(rows)
+		work = append(work, f)
+		return err
+	}, wantedOfPart, n, r.Store.Now().UnixMilli(), window+1)
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func (s *Schedule) step(ctx context.Context) time.Duration {
 // sleep is the time until the next source is due, within bounds.
 func (s *Schedule) sleep(ctx context.Context) time.Duration {
 	var due int64
-	err := s.Store.Read(ctx, func(r store.Reader) error { return r.Row(nextDue).Scan(&due) })
+	err := s.Store.Row(ctx, nextDue).Scan(&due)
 	if err != nil {
 		if ctx.Err() == nil && !store.NoRow(err) { // no row: there is no source
 			s.Log.Warn("next due time not read; retrying", "in", long, "error", err)
@@ -109,8 +109,8 @@ func (s *Schedule) heal(ctx context.Context) error {
 	_, high := s.Config.bounds()
 	latest := s.Store.Now().Add(high + time.Minute)
 	var due int64
-	err := s.Store.Read(ctx, func(r store.Reader) error { return r.Row(lastDue).Scan(&due) })
-	if store.NoRow(err) || err == nil && !store.Time(due).After(latest) {
+	err := s.Store.Row(ctx, lateDue, store.Millis(latest), int64(table.Never)).Scan(&due)
+	if store.NoRow(err) {
 		return nil
 	}
 	return s.Store.Write(ctx, func(tx *store.Tx) error {

@@ -21,7 +21,8 @@ const (
 	// Sources whose due time only the adaptation sets: it is never later than the longest interval.
 	adapted = `SELECT 1 FROM sources s JOIN answers a ON a.source = s.id JOIN readings r ON r.source = s.id
 		WHERE s.id = polls.source AND s.fixed_interval = 0 AND a.gone_since = 0 AND r.skip_hours = 0 AND r.skip_days = 0`
-	lastDue = `SELECT due FROM polls WHERE EXISTS (` + adapted + `) ORDER BY due DESC LIMIT 1`
+	// $2 is table.Never, the due time of sources that are not polled any more.
+	lateDue = `SELECT due FROM polls WHERE due > $1 AND due < $2 AND EXISTS (` + adapted + `) LIMIT 1`
 	healDue = `UPDATE polls SET due = $2 WHERE due > $1 AND EXISTS (` + adapted + `)`
 	nextDue = `SELECT due FROM polls ORDER BY due LIMIT 1`
 )

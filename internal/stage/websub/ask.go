@@ -51,14 +51,12 @@ func renewal(lease time.Duration) time.Duration { return lease*85/100 + mathrand
 // startDue starts the requests to the hubs that have due subscriptions.
 func (w *WebSub) startDue(ctx context.Context, running *sync.WaitGroup) error {
 	var hubs []string
-	err := w.Store.Read(ctx, func(r store.Reader) error {
-		return r.Rows(func(rows store.Rows) error {
-			var hub string
-			err := rows.Scan(&hub)
-			hubs = append(hubs, hub)
-			return err
-		}, dueHubs, w.Store.Now().UnixMilli())
-	})
+	err := w.Store.Rows(ctx, func(rows store.Rows) error {
+		var hub string
+		err := rows.Scan(&hub)
+		hubs = append(hubs, hub)
+		return err
+	}, dueHubs, w.Store.Now().UnixMilli())
 	for _, hub := range hubs {
 		host := link.Origin(hub)
 		if !w.enter(host) {
@@ -96,9 +94,7 @@ func (w *WebSub) leave(host string, rest time.Duration) {
 // waits is the rest of the robot's back-off from the host of an address.
 func (w *WebSub) waits(ctx context.Context, address string) (d time.Duration, err error) {
 	var until int64
-	err = w.Store.Read(ctx, func(r store.Reader) error {
-		return r.Row(waitsUntil, link.Origin(address), "*."+link.Domain(link.Host(address))).Scan(&until)
-	})
+	err = w.Store.Row(ctx, waitsUntil, link.Origin(address), "*."+link.Domain(link.Host(address))).Scan(&until)
 	return max(store.Time(until).Sub(w.Store.Now()), 0), err
 }
 

@@ -106,6 +106,6 @@ func (w *WebSub) leaseOf(seconds string) time.Duration {
 
 // find reads a subscription by its callback.
 func (w *WebSub) find(ctx context.Context, id string) (s subscription, err error) {
-	err = w.Store.Read(ctx, func(r store.Reader) error { return s.scan(r.Row(byID, id)) })
+	err = s.scan(w.Store.Row(ctx, byID, id))
 	return s, err
 }

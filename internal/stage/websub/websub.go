@@ -151,7 +151,7 @@ func (w *WebSub) note(ctx context.Context, what string, err error) {
 // look starts what is due and returns the time until more is due, within bounds.
 func (w *WebSub) look(ctx context.Context, running *sync.WaitGroup) (wait time.Duration, err error) {
 	var due, owed int64
-	err = w.Store.Read(ctx, func(r store.Reader) error { return r.Row(whatIsDue).Scan(&due, &owed) })
+	err = w.Store.Row(ctx, whatIsDue).Scan(&due, &owed)
 	if err == nil && owed > 0 {
 		err = w.settle(ctx)
 	}
@@ -171,15 +171,13 @@ func (w *WebSub) sweep(ctx context.Context) error {
 		return err
 	}
 	count := map[string]int{}
-	err := w.Store.Read(ctx, func(r store.Reader) error {
-		return r.Rows(func(rows store.Rows) error {
-			var state string
-			var n int
-			err := rows.Scan(&state, &n)
-			count[state] = n
-			return err
-		}, countState)
-	})
+	err := w.Store.Rows(ctx, func(rows store.Rows) error {
+		var state string
+		var n int
+		err := rows.Scan(&state, &n)
+		count[state] = n
+		return err
+	}, countState)
 	if err != nil {
 		return err
 	}
