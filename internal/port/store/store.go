@@ -38,9 +38,10 @@ type Rows interface {
 // Driver opens transactions. Write rolls back what f did if f fails, may run f again
 // after a conflict with another process, and may commit many small transactions as one
 // group; calls with soon go ahead of waiting ones, and both kinds keep their order. The end
-// of ctx may roll f back, and nothing of other calls. Read runs f over committed state; with one, f runs a single
-// statement, and no transaction is needed around it. The end of ctx ends the statement that
-// f is running. Both return errors of kind courant.Busy if the same call may succeed later.
+// of ctx may roll f back, and nothing of other calls. Read runs f over committed state; with
+// one, f runs a single statement, and no transaction is needed around it. The end of ctx
+// ends the statement that f is running. Both return errors of kind courant.Busy if the same
+// call may succeed later.
 type Driver interface {
 	Read(ctx context.Context, one bool, f func(Conn) error) error
 	Write(ctx context.Context, soon bool, f func(Conn) error) error
