@@ -146,9 +146,18 @@ func (l *Listing) scan(rows store.Rows) error {
 	return err
 }
 
-// floor is the last place that this request reads; zero if it reads to the end.
+// indexed reports whether the index that the list reads has all of its filters.
+func (q *pageQuery) indexed() bool {
+	timeless := q.since == 0 || q.byStored()
+	return timeless && q.language == "" && (q.source == "" || q.host == "")
+}
+
+// floor is the last place that this request reads; zero if it reads to the end, or if
+// each row of the index is a page of the list.
 func (q *pageQuery) floor(r store.Reader) (p place, err error) {
 	switch {
+	case q.indexed():
+		return p, nil
 	case q.source != "":
 		err = r.Row(floorOfSource, q.source, q.before.id, mostWalked).Scan(&p.id)
 	case q.host != "":

@@ -27,15 +27,15 @@ type onePage struct {
 // manyPages are more than a request walks. Few of them are in German, and those of the
 // host c are the oldest. Several have the same time.
 func manyPages() (all []onePage) {
-	for i := range int64(7000) {
-		p := onePage{id: i + 1, stored: 1_000_000 + i*7919%7000/3*1000, host: "a.example", language: "en", withdrawn: i%10 == 3}
+	for i := range int64(4500) {
+		p := onePage{id: i + 1, stored: 1_000_000 + i*7919%4500/3*1000, host: "a.example", language: "en", withdrawn: i%10 == 3}
 		switch {
 		case i < 5:
 			p.host = "c.example"
 		case i%2 == 0:
 			p.host = "b.example"
 		}
-		if i%1000 == 7 {
+		if i%900 == 7 {
 			p.language = "de"
 		}
 		all = append(all, p)
@@ -91,7 +91,7 @@ func TestEveryListGivesEachOfItsPagesOnce(t *testing.T) {
 		for _, text := range []string{"", "language=de", "language=en", "language=fr", "source=a", "source=x", "host=c.example", "host=x",
 			"source=a&host=a.example", "source=a&host=b.example", "source=b&language=de", "host=a.example&language=fr"} {
 			for _, since := range []string{"", "1970-01-01T00:00:00Z", "1970-01-01T00:36:40Z", "1970-01-01T00:55:00Z"} {
-				for _, limit := range []int{90, 1000} {
+				for _, limit := range []int{200, 1000} {
 					q, err := url.ParseQuery(text)
 					if err != nil {
 						t.Fatal(err)

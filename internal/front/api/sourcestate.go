@@ -70,14 +70,15 @@ type HubState struct {
 // Bounds of the list of sources, and of the counts for one source, which a catalogue may
 // exceed.
 const (
-	mostListed  = 1000
-	mostCounted = 1_000_000
+	usualSources = 200
+	mostListed   = 1000
+	mostCounted  = 1_000_000
 )
 
 // sources lists sources by name, from the first one after the parameter after. A Link
 // header has the address of the next part.
 func (a *API) sources(w http.ResponseWriter, r *http.Request) (int, any, error) {
-	after, limit := r.URL.Query().Get("after"), mostListed
+	after, limit := r.URL.Query().Get("after"), usualSources
 	if text := r.URL.Query().Get("limit"); text != "" {
 		var err error
 		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > mostListed {

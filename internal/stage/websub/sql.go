@@ -14,7 +14,7 @@ const (
 	dueHubs = `WITH RECURSIVE h(hub) AS (SELECT MIN(hub) FROM websub
 		UNION ALL SELECT (SELECT MIN(hub) FROM websub WHERE hub > h.hub) FROM h WHERE h.hub IS NOT NULL)
 		SELECT hub FROM h WHERE hub IS NOT NULL AND EXISTS (SELECT 1 FROM websub w WHERE w.hub = h.hub AND w.due <= $1) LIMIT 1000`
-	dueRow  = `SELECT ` + columns + `, COALESCE((SELECT hubs FROM readings r WHERE r.source = websub.source), '') FROM websub
+	dueRow = `SELECT ` + columns + `, COALESCE((SELECT hubs FROM readings r WHERE r.source = websub.source), '') FROM websub
 		WHERE hub = $1 AND due <= $2 ORDER BY due LIMIT 1 /*skip*/`
 	whatIsDue  = `SELECT COALESCE((SELECT MIN(due) FROM websub), 0), (SELECT COUNT(*) FROM websub WHERE owed > 0)`
 	byID       = `SELECT ` + columns + `, '' FROM websub WHERE id = $1`
