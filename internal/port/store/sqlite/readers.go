@@ -91,7 +91,8 @@ func (r *readers) wait(w *reading) error {
 	if err := r.grow(w.ctx, r.few); err != nil && r.leave(w) {
 		return kind(err)
 	}
-	long := time.NewTicker(longRead)
+	pause := longRead
+	long := time.NewTimer(pause)
 	defer long.Stop()
 	ended := w.ctx.Done()
 	for {
@@ -107,6 +108,8 @@ func (r *readers) wait(w *reading) error {
 			if err := r.grow(w.ctx, r.most); err != nil && r.leave(w) {
 				return kind(err)
 			}
+			pause = min(2*pause, time.Second) // many calls may wait
+			long.Reset(pause)
 		}
 	}
 }
