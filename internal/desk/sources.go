@@ -290,8 +290,8 @@ func (d *Desk) Ask(ctx context.Context, who courant.Visitor, name string) (s cou
 }
 
 // Remove removes a source, by name or address; its pages stay, and Clean deletes its items.
-// If only is not nil, a
-// source for which it returns false is not removed, and the error is NotFound.
+// If only is not nil, a source for which it returns false is not removed, and the
+// error is NotFound.
 func (d *Desk) Remove(ctx context.Context, who courant.Visitor, name string, only func(courant.Source) bool) (s courant.Source, err error) {
 	if err := who.MayOperate(); err != nil {
 		return s, err

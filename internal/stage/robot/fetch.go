@@ -38,9 +38,7 @@ func refused(err error) bool {
 func (r *Robot) fetch(ctx context.Context, h *host, t task) (time.Time, *task) {
 	now := time.Now()
 	f := wanted{hash: t.id.hash[:]}
-	err := r.Store.Read(ctx, func(q store.Reader) error {
-		return q.Row(readFetch, f.hash).Scan(&f.url, &f.kind, &f.attempts, &f.redirectURL, &f.redirectHops)
-	})
+	err := r.Store.Row(ctx, readFetch, f.hash).Scan(&f.url, &f.kind, &f.attempts, &f.redirectURL, &f.redirectHops)
 	if err != nil { // the sweep finds it again
 		r.unread(ctx, "fetch", err, "url", f.url, "hash", hex.EncodeToString(f.hash))
 		return now, nil

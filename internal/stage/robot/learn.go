@@ -55,18 +55,16 @@ type kept struct {
 // load reads the state of a host and returns the earliest time of its next request.
 func (r *Robot) load(ctx context.Context, h *host) (time.Time, error) {
 	var of, all kept // the host, and all hosts of its domain
-	err := r.Store.Read(ctx, func(q store.Reader) error {
-		return q.Rows(func(rows store.Rows) error {
-			var k kept
-			err := rows.Scan(&k.origin, &k.text, &k.robots, &k.until, &k.allowed, &k.failures, &k.refusals, &k.latency, &k.pace)
-			if k.origin == h.origin {
-				of = k
-			} else {
-				all = k
-			}
-			return err
-		}, readHost, h.origin, allHosts+h.domain())
-	})
+	err := r.Store.Rows(ctx, func(rows store.Rows) error {
+		var k kept
+		err := rows.Scan(&k.origin, &k.text, &k.robots, &k.until, &k.allowed, &k.failures, &k.refusals, &k.latency, &k.pace)
+		if k.origin == h.origin {
+			of = k
+		} else {
+			all = k
+		}
+		return err
+	}, readHost, h.origin, allHosts+h.domain())
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -45,9 +45,9 @@ type polled struct {
 	conditional    bool   // the request has validators
 }
 
-func (p *polled) read(q store.Reader) error {
+func (p *polled) scan(row store.Row) error {
 	var since, full, distrust int64
-	err := q.Row(readPoll, p.source).Scan(&p.url, &p.etag, &p.modified, &p.readAsOf, &p.body, &p.raw, &p.pushed, &p.asked, &p.failures, &p.redirectURL, &p.redirectHops,
+	err := row.Scan(&p.url, &p.etag, &p.modified, &p.readAsOf, &p.body, &p.raw, &p.pushed, &p.asked, &p.failures, &p.redirectURL, &p.redirectHops,
 		&p.moved, &since, &full, &distrust, &p.kind, &p.home, &p.robots)
 	p.start = p.url
 	p.movedSince, p.full, p.distrust = store.Time(since), store.Time(full), store.Time(distrust)
@@ -59,7 +59,7 @@ func (p *polled) read(q store.Reader) error {
 func (r *Robot) poll(ctx context.Context, h *host, t task) (time.Time, *task) {
 	now := time.Now()
 	p := polled{source: t.id.source}
-	if err := r.Store.Read(ctx, p.read); err != nil { // the sweep finds it again
+	if err := p.scan(r.Store.Row(ctx, readPoll, p.source)); err != nil { // the sweep finds it again
 		r.unread(ctx, "poll", err, "source", p.source)
 		return now, nil
 	}

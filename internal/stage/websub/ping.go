@@ -103,10 +103,8 @@ type polled struct {
 
 func (w *WebSub) polled(ctx context.Context, source int64) (p polled, err error) {
 	p.poll.Source = source
-	err = w.Store.Read(ctx, func(r store.Reader) error {
-		return r.Row(readPoll, source).Scan(&p.poll.Origin, &p.poll.Partition, &p.poll.AsOf, &p.outstanding, &p.read, &p.unread,
-			&p.url, &p.etag, &p.modified, &p.hubs, &p.self)
-	})
+	err = w.Store.Row(ctx, readPoll, source).Scan(&p.poll.Origin, &p.poll.Partition, &p.poll.AsOf, &p.outstanding, &p.read, &p.unread,
+		&p.url, &p.etag, &p.modified, &p.hubs, &p.self)
 	return p, err
 }
 
