@@ -32,6 +32,7 @@ var bounded = map[string]string{
 	"nodes":         "fleet deletes the rows of processes that do not renew them",
 	"tokens":        "the operator makes them",
 	"retained":      "one row per table that is walked",
+	"removals":      "desk deletes a row when the items of the removed source are gone",
 }
 
 // unbounded reports the tables of the migrations that have neither a bound in the stage

@@ -15,6 +15,7 @@ var growing = []string{"pages", "items", "documents", "media", "fetches", "event
 // scans are the statements that may read a growing table, or an index of it, from its
 // beginning: package and name, and why.
 var scans = map[string]string{
+	"retain.onTheirWay": "the documents that are under way, from indexes of these alone",
 	// Lists that read an index in their order up to their limit.
 	"serve.newestPages":      "the newest pages, up to the limit",
 	"serve.countSources":     "up to the limit of what is shown",
