@@ -76,13 +76,14 @@ func (s *Story) read(q store.Reader, key []byte) error {
 	}, readWaiting, key)
 }
 
-// begin adds the first step of a page that came in a batch: its time is in the id.
+// begin adds the first step of a page of which no step is kept, because it came in a batch
+// or long ago: its time is in the id.
 func (s *Story) begin(id int64) {
 	const first = "revision 1"
 	if id == 0 || slices.ContainsFunc(s.Steps, func(step courant.Step) bool { return step.Note == first }) {
 		return
 	}
-	s.Steps = append([]courant.Step{{At: courant.PageTime(id), Step: "kept", Note: first + ", in a batch"}}, s.Steps...)
+	s.Steps = append([]courant.Step{{At: courant.PageTime(id), Step: "kept", Note: first + "; its steps are not kept, because it came in a batch or long ago"}}, s.Steps...)
 }
 
 // add adds the steps of a trace, one JSON object per line.
