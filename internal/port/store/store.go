@@ -19,12 +19,16 @@ import (
 // Conn runs statements inside one transaction of a driver. Parameters are written $1,
 // $2, … Exec returns the number of changed rows. ExecAll and QueryAll run a statement
 // once for each list of parameters, in their order and in one round trip; QueryAll calls
-// each with the rows of the ith list.
+// each with the rows of the ith list. Insert runs an INSERT of one row, whose parameters
+// are all among its VALUES, for each list; it may insert many rows with one statement, so
+// that no two lists may be for the same row. It calls each with the rows of RETURNING, of
+// one or more lists at a time.
 type Conn interface {
 	Exec(query string, args ...any) (int64, error)
 	Query(query string, args ...any) (Rows, error)
 	ExecAll(query string, args [][]any) ([]int64, error)
 	QueryAll(query string, args [][]any, each func(i int, rows Rows) error) error
+	Insert(query string, args [][]any, each func(rows Rows) error) error
 }
 
 // Rows is the part of sql.Rows that readers need.
@@ -219,6 +223,27 @@ func (tx *Tx) ExecAll(query string, args [][]any) ([]int64, error) {
 		return nil, nil
 	}
 	return tx.conn.ExecAll(query, args)
+}
+
+// Insert inserts a row for each list of parameters, in one round trip and as few statements
+// as possible: query inserts one row, and has no parameters outside of its VALUES. No two
+// lists may be for the same row. It calls scan, which may be nil, for every row of
+// RETURNING, in any order.
+func (tx *Tx) Insert(scan func(Rows) error, query string, args [][]any) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return tx.conn.Insert(query, args, func(rows Rows) error {
+		for rows.Next() {
+			if scan == nil {
+				continue
+			}
+			if err := scan(rows); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	})
 }
 
 // Emit adds messages that are published at least once after the transaction has

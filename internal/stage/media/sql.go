@@ -16,11 +16,11 @@ const (
 
 	readFound   = `SELECT content FROM documents WHERE url = $1 AND source = $2 AND as_of = $3 AND state = 0`
 	lockPicture = `INSERT INTO media (hash, url, state) VALUES ($1, $2, 0)
-		ON CONFLICT (hash) DO UPDATE SET url = media.url RETURNING state`
+		ON CONFLICT (hash) DO UPDATE SET url = media.url RETURNING hash, state`
 	putWait = `INSERT INTO waits (media, document, source, as_of) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (media, document, source) DO UPDATE SET as_of = excluded.as_of WHERE waits.as_of < excluded.as_of`
 	putFetch = `INSERT INTO fetches (hash, url, origin, partition, kind, priority, wanted, due) VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
-		ON CONFLICT (hash) DO NOTHING`
+		ON CONFLICT (hash) DO NOTHING RETURNING hash, 0`
 	countMissing = `UPDATE documents SET state = $4, missing = $5, due = $6, trace = trace || $7
 		WHERE url = $1 AND source = $2 AND as_of = $3 AND state = 0`
 

@@ -121,35 +121,47 @@ func want(tx *store.Tx, v flow.Version, needs []need, priority int) (missing []n
 	for i, n := range needs {
 		locks[i] = []any{n.hash[:], n.url}
 	}
-	err = tx.RowsAll(func(i int, rows store.Rows) error {
-		var state int
-		err := rows.Scan(&state)
-		if state == pictureWanted {
-			missing = append(missing, needs[i])
-		}
-		return err
-	}, lockPicture, locks)
+	absent, err := insertedKeys(tx, lockPicture, locks, func(state int) bool { return state == pictureWanted })
 	if err != nil {
 		return nil, nil, err
 	}
 	var waits, requests [][]any
 	var all []flow.Fetch
-	for _, n := range missing {
+	for _, n := range needs {
+		if !absent[n.hash] {
+			continue
+		}
+		missing = append(missing, n)
 		f := flow.Fetch{Hash: n.hash[:], Origin: link.Origin(n.url), Partition: courant.Partition(link.Domain(link.Host(n.url))), Priority: priority}
 		waits = append(waits, []any{n.hash[:], v.URL, v.Source, v.AsOf})
 		requests = append(requests, []any{f.Hash, n.url, f.Origin, f.Partition, "picture", f.Priority, tx.Now().UnixMilli()})
 		all = append(all, f)
 	}
-	if _, err := tx.ExecAll(putWait, waits); err != nil {
+	if err := tx.Insert(nil, putWait, waits); err != nil {
 		return nil, nil, err
 	}
-	fresh, err := tx.ExecAll(putFetch, requests)
-	for i, n := range fresh {
-		if n == 1 {
-			wanted = append(wanted, all[i])
+	fresh, err := insertedKeys(tx, putFetch, requests, func(int) bool { return true })
+	for _, f := range all {
+		if fresh[[16]byte(f.Hash)] {
+			wanted = append(wanted, f)
 		}
 	}
 	return missing, wanted, err
+}
+
+// insertedKeys inserts rows, and returns the keys of the rows that the statement returned
+// with a state that is wanted.
+func insertedKeys(tx *store.Tx, query string, args [][]any, wanted func(state int) bool) (map[[16]byte]bool, error) {
+	keys := make(map[[16]byte]bool, len(args))
+	return keys, tx.Insert(func(rows store.Rows) error {
+		var key []byte
+		var state int
+		err := rows.Scan(&key, &state)
+		if err == nil && wanted(state) {
+			keys[[16]byte(key)] = true
+		}
+		return err
+	}, query, args)
 }
 
 // count is the other side: a picture, whose row the caller has locked, is stored or

@@ -119,5 +119,9 @@ func (w *conn) QueryAll(query string, args [][]any, each func(int, store.Rows) e
 	return nil
 }
 
+func (w *conn) Insert(query string, args [][]any, each func(store.Rows) error) error {
+	return w.QueryAll(query, args, func(_ int, rows store.Rows) error { return each(rows) })
+}
+
 // fullDisk reports whether an I/O error is due to a full disk.
 func fullDisk(e *sqlite.Error) bool { return errors.Is(e, syscall.ENOSPC) }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -70,6 +71,7 @@ func Run(t *testing.T, driver func(t *testing.T) store.Driver) {
 		{"a single statement reads without a transaction", singleStatement},
 		{"a row that does not exist is NotFound", missingRow},
 		{"a statement runs for each list of parameters, in order", sets},
+		{"rows are inserted together", inserts},
 		{"a failure within a set leaves nothing of it", failedSet},
 		{"concurrent increments are all kept", increments},
 		{"a message of a committed transaction is published and then deleted", published},
@@ -119,6 +121,50 @@ func sets(t *testing.T, s *store.Store) {
 	}))
 	if fmt.Sprint(got) != "[[3] [] [13] [3]]" {
 		t.Errorf("read %v", got)
+	}
+}
+
+const claimHost = `INSERT INTO hosts (origin, partition, failures) VALUES ($1, (0), $2) ON CONFLICT (origin) DO UPDATE SET failures = 10 * hosts.failures + excluded.failures
+	RETURNING origin, failures`
+
+func inserts(t *testing.T, s *store.Store) {
+	var args [][]any
+	want := map[string]int{}
+	for i := range 150 {
+		args = append(args, []any{fmt.Sprint("h", i), i})
+		want[fmt.Sprint("h", i)] = i
+	}
+	insert := func(args [][]any) map[string]int {
+		got := map[string]int{}
+		must(t, s.Write(t.Context(), func(tx *store.Tx) error {
+			return tx.Insert(func(rows store.Rows) error {
+				var origin string
+				var failures int
+				err := rows.Scan(&origin, &failures)
+				got[origin] = failures
+				return err
+			}, claimHost, args)
+		}))
+		return got
+	}
+	if got := insert(nil); len(got) != 0 {
+		t.Errorf("an empty set returned %v", got)
+	}
+	if got := insert(args); !maps.Equal(got, want) {
+		t.Errorf("returned %v", got)
+	}
+	if got := insert([][]any{{"h149", 2}, {"new", 3}, {"h5", 1}}); fmt.Sprint(got) != "map[h149:1492 h5:51 new:3]" {
+		t.Errorf("returned %v", got)
+	}
+	must(t, s.Write(t.Context(), func(tx *store.Tx) error { return tx.Insert(nil, claimHost, args[:7]) }))
+	if n := number(t, s, countHost); n != 151 {
+		t.Errorf("%d rows", n)
+	}
+	if err := s.Write(t.Context(), func(tx *store.Tx) error { return tx.Insert(nil, addHost, [][]any{{"x"}, {"y"}, {"h1"}}) }); err == nil {
+		t.Error("a row was inserted twice")
+	}
+	if n := number(t, s, countHost); n != 151 {
+		t.Errorf("%d rows after a failure", n)
 	}
 }
 
