@@ -134,8 +134,7 @@ func relate(tx *store.Tx, set []*change) error {
 		b := c.doc.sketch.bands
 		args[i] = []any{b[0], b[1], b[2], b[3], b[4], c.now.id}
 	}
-	_, err := tx.ExecAll(putBands, args)
-	return err
+	return tx.Insert(nil, putBands, args)
 }
 
 // unrelate removes a page's old text from the index. The first of the pages that were

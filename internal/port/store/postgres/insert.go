@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -57,47 +56,64 @@ type widening struct {
 
 var (
 	values    = regexp.MustCompile(`(?i)\bVALUES\s*\(`)
+	nextTuple = regexp.MustCompile(`^\s*,\s*\(`)
 	parameter = regexp.MustCompile(`\$(\d+)`)
 )
 
-// rowsOf is an INSERT of one row as one of n rows: with n lists of values, whose
-// parameters are numbered one after the other.
+// rowsOf is an INSERT as one of n times its rows: its VALUES are repeated, with parameters
+// numbered one after the other.
 func rowsOf(query string, n int) string {
 	key := widening{query, n}
 	if text, ok := widened.Load(key); ok {
 		return text.(string)
 	}
 	text := dialect().Text(query)
-	if at := values.FindStringIndex(text); n > 1 && at != nil {
-		from, to := at[1]-1, at[1]
-		for depth := 1; depth > 0 && to < len(text); to++ {
-			switch text[to] {
-			case '(':
-				depth++
-			case ')':
-				depth--
-			}
-		}
-		row := text[from:to]
-		per := 0
-		for _, p := range parameter.FindAllStringSubmatch(row, -1) {
-			number, _ := strconv.Atoi(p[1])
-			per = max(per, number)
-		}
-		var b strings.Builder
-		b.WriteString(text[:from])
-		for i := range n {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(parameter.ReplaceAllStringFunc(row, func(p string) string {
-				number, _ := strconv.Atoi(p[1:])
-				return fmt.Sprint("$", number+i*per)
-			}))
-		}
-		b.WriteString(text[to:])
-		text = b.String()
+	if at := values.FindStringIndex(text); at != nil {
+		from := at[1] - 1
+		to := tuples(text, from)
+		text = text[:from] + repeated(text[from:to], n) + text[to:]
 	}
 	widened.Store(key, text)
 	return text
+}
+
+// tuples is the end of the lists of values that begin at a parenthesis.
+func tuples(text string, at int) int {
+	for depth := 0; at < len(text); at++ {
+		switch text[at] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		if depth > 0 {
+			continue
+		}
+		next := nextTuple.FindString(text[at+1:])
+		if next == "" {
+			return at + 1
+		}
+		at += len(next) - 1 // before the next parenthesis
+	}
+	return len(text)
+}
+
+// repeated is n times a list of values, with parameters of their own.
+func repeated(list string, n int) string {
+	shifted := func(by int) string {
+		return parameter.ReplaceAllStringFunc(list, func(p string) string {
+			number, _ := strconv.Atoi(p[1:]) // digits
+			return "$" + strconv.Itoa(number+by)
+		})
+	}
+	per := 0
+	for _, p := range parameter.FindAllStringSubmatch(list, -1) {
+		number, _ := strconv.Atoi(p[1])
+		per = max(per, number)
+	}
+	all := make([]string, n)
+	for i := range all {
+		all[i] = shifted(i * per)
+	}
+	return strings.Join(all, ", ")
 }

@@ -31,6 +31,7 @@ type DB struct {
 	pools []*sql.DB
 	write combiner
 	read  readers // unused in memory, where one connection does both
+	wal   checkpointer
 	file  bool
 }
 
@@ -57,6 +58,15 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	db.write.idle = []*statements{first}
 	if !db.file {
 		return db, nil
+	}
+	copying, err := open(c, "deferred", 1)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	db.wal.start(ctx, copying)
+	db.write.run = func(s *statements, batch []*job) int {
+		defer db.wal.note()
+		return commit(s, batch)
 	}
 	db.read.few = max(c.Readers, 2)
 	db.read.most = max(2*db.read.few, mostReaders)
@@ -130,11 +140,11 @@ func (db *DB) Prepare(ctx context.Context, query string) error {
 	}})
 }
 
-// Close closes the readers, then the writer, which checkpoints the WAL. No call may be
+// Close ends the copying of the WAL, and closes the readers, then the writer, which checkpoints the WAL. No call may be
 // running.
 func (db *DB) Close() error {
 	db.read.serving.Wait()
-	var errs []error
+	errs := []error{db.wal.close()}
 	for _, s := range slices.Concat(db.read.idle, db.write.idle) {
 		errs = append(errs, s.close())
 	}
