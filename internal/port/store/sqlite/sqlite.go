@@ -81,9 +81,9 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 
 func open(c Config, lock string, conns int) (*sql.DB, error) {
 	q := url.Values{"_txlock": {lock}}
-	sync, cache := "FULL", "32000"
+	sync, cache := "FULL", "16000"
 	if lock == "deferred" {
-		cache = "8000" // readers lose their cache at each commit
+		cache = "4000" // readers lose their cache at each commit
 	}
 	if c.NoSync {
 		sync = "OFF"
