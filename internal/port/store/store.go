@@ -20,9 +20,8 @@ import (
 // $2, … Exec returns the number of changed rows. ExecAll and QueryAll run a statement
 // once for each list of parameters, in their order and in one round trip; QueryAll calls
 // each with the rows of the ith list. Insert runs an INSERT of one row, whose parameters
-// are all among its VALUES, for each list; it may insert many rows with one statement, so
-// that no two lists may be for the same row. It calls each with the rows of RETURNING, of
-// one or more lists at a time.
+// are all among its VALUES, for each list; it may insert many rows with one statement. It
+// calls each with the rows of RETURNING, of one or more lists at a time.
 type Conn interface {
 	Exec(query string, args ...any) (int64, error)
 	Query(query string, args ...any) (Rows, error)
@@ -226,8 +225,7 @@ func (tx *Tx) ExecAll(query string, args [][]any) ([]int64, error) {
 }
 
 // Insert inserts a row for each list of parameters, in one round trip and as few statements
-// as possible: query inserts one row, and has no parameters outside of its VALUES. No two
-// lists may be for the same row. It calls scan, which may be nil, for every row of
+// as possible: query inserts one row, and has no parameters outside of its VALUES. It calls scan, which may be nil, for every row of
 // RETURNING, in any order.
 func (tx *Tx) Insert(scan func(Rows) error, query string, args [][]any) error {
 	if len(args) == 0 {

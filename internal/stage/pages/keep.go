@@ -166,11 +166,17 @@ func (w *writes) run(tx *store.Tx) error {
 		}
 		events = append(events, []any{c.now.id, d.asOf, now, d.trace + string(line) + "\n"})
 	}
+	if _, err := tx.ExecAll(putPage, pages); err != nil { // with a parameter that is in no column
+		return err
+	}
+	if _, err := tx.ExecAll(dropBody, gone); err != nil {
+		return err
+	}
 	for _, s := range []struct {
 		query string
 		args  [][]any
-	}{{putPage, pages}, {putBody, bodies}, {dropBody, gone}, {putEvent, events}, {putPrice, prices}} {
-		if _, err := tx.ExecAll(s.query, s.args); err != nil {
+	}{{putBody, bodies}, {putEvent, events}, {putPrice, prices}} {
+		if err := tx.Insert(nil, s.query, s.args); err != nil {
 			return err
 		}
 	}

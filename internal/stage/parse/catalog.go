@@ -284,8 +284,7 @@ func (c *catalogue) putItems(tx *store.Tx, entries []entry) error {
 			rows = append(rows, []any{c.d.source.ID, e.key[:], e.url[:], e.hash, c.d.asOf, e.item.Withdrawn})
 		}
 	}
-	_, err := tx.ExecAll(putOffer, rows)
-	return err
+	return tx.Insert(nil, putOffer, rows)
 }
 
 // pack encodes the content of a batch.

@@ -60,8 +60,7 @@ func changes(tx *store.Tx, d download, found []entry) ([]entry, error) {
 		rows = append(rows, []any{d.source.ID, f.key[:], f.url[:], f.hash, d.asOf, f.item.Withdrawn})
 		changed = append(changed, f)
 	}
-	_, err = tx.ExecAll(putItem, rows)
-	return changed, err
+	return changed, tx.Insert(nil, putItem, rows)
 }
 
 // rename gives an item with a new id the row of the item that it is, so that a change of
@@ -121,7 +120,7 @@ func (p *Parse) documents(tx *store.Tx, d download, changed []entry) error {
 			ready = append(ready, v)
 		}
 	}
-	if _, err := tx.ExecAll(putDocument, rows); err != nil {
+	if err := tx.Insert(nil, putDocument, rows); err != nil {
 		return err
 	}
 	tx.Emit(flow.DocumentFound.Encode(found...))

@@ -2,7 +2,9 @@ package postgres
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,10 +21,13 @@ var chunks = [...]int{64, 16, 4, 1}
 // Insert inserts the rows in one round trip, and as many as possible in one statement.
 func (c conn) Insert(query string, args [][]any, each func(store.Rows) error) (err error) {
 	b, n := &pgx.Batch{}, 0
-	for _, size := range chunks {
-		for ; len(args) >= size; args = args[size:] {
-			b.Queue(rowsOf(query, size), flat(args[:size])...)
-			n++
+	for len(args) > 0 {
+		apart := distinct(query, args)
+		for _, size := range chunks {
+			for ; apart >= size; apart, args = apart-size, args[size:] {
+				b.Queue(rowsOf(query, size), flat(args[:size])...)
+				n++
+			}
 		}
 	}
 	results := c.tx.SendBatch(c.ctx, b)
@@ -116,4 +121,75 @@ func repeated(list string, n int) string {
 		all[i] = shifted(i * per)
 	}
 	return strings.Join(all, ", ")
+}
+
+// distinct is how many of the first lists are for different rows: a statement cannot update
+// a row twice.
+func distinct(query string, args [][]any) int {
+	key := keyOf(query)
+	if len(key) == 0 {
+		return len(args)
+	}
+	seen := make(map[string]bool, len(args))
+	var text []byte
+	for i, a := range args {
+		text = text[:0]
+		for _, at := range key {
+			text = fmt.Appendf(text, "%v\x00", a[at])
+		}
+		if seen[string(text)] {
+			return i
+		}
+		seen[string(text)] = true
+	}
+	return len(args)
+}
+
+// keys is a cache of keyOf.
+var keys sync.Map // of []int by query
+
+var (
+	insertInto = regexp.MustCompile(`(?is)^\s*INSERT\s+INTO\s+\w+\s*\(([^()]*)\)\s*VALUES\s*\(`)
+	doUpdate   = regexp.MustCompile(`(?is)ON\s+CONFLICT\s*\(([^()]*)\)\s*DO\s+UPDATE`)
+)
+
+// keyOf is which parameters of an INSERT, from 0, are the key whose row it may update.
+func keyOf(query string) (at []int) {
+	if known, ok := keys.Load(query); ok {
+		return known.([]int)
+	}
+	into, update := insertInto.FindStringSubmatch(query), doUpdate.FindStringSubmatch(query)
+	if into != nil && update != nil {
+		from := len(into[0])
+		columns, given := fields(into[1]), fields(query[from:tuples(query, from-1)-1])
+		for _, column := range fields(update[1]) {
+			i := slices.Index(columns, column)
+			if i < 0 || i >= len(given) || !strings.HasPrefix(given[i], "$") {
+				continue // a constant
+			}
+			if n, err := strconv.Atoi(given[i][1:]); err == nil {
+				at = append(at, n-1)
+			}
+		}
+	}
+	keys.Store(query, at)
+	return at
+}
+
+// fields are the parts of a list between commas that are not inside parentheses.
+func fields(list string) (all []string) {
+	depth, from := 0, 0
+	for i := range len(list) {
+		switch list[i] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		case ',':
+			if depth == 0 {
+				all, from = append(all, strings.TrimSpace(list[from:i])), i+1
+			}
+		}
+	}
+	return append(all, strings.TrimSpace(list[from:]))
 }

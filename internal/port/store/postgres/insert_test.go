@@ -1,6 +1,9 @@
 package postgres
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func TestAnInsertOfOneRowBecomesOneOfMany(t *testing.T) {
 	for query, want := range map[string]string{
@@ -16,5 +19,22 @@ func TestAnInsertOfOneRowBecomesOneOfMany(t *testing.T) {
 		if got := rowsOf(query, 1); got != query {
 			t.Errorf("%s for one row: %s", query, got)
 		}
+	}
+}
+
+func TestTheKeyOfAnInsertIsKnown(t *testing.T) {
+	for query, want := range map[string]string{
+		"INSERT INTO a (b, c, d) VALUES ($1, COALESCE($3, 1), $2) ON CONFLICT (d, b) DO UPDATE SET c = 1": "[1 0]",
+		"INSERT INTO a (b, c) VALUES (7, $1)\n ON CONFLICT (b, c) DO UPDATE SET c = 1":                    "[0]",
+		"INSERT INTO a (b) VALUES ($1) ON CONFLICT (b) DO NOTHING":                                        "[]",
+		"INSERT INTO a (b) VALUES ($1)":                                                                   "[]",
+	} {
+		if got := fmt.Sprint(keyOf(query)); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+	const query = "INSERT INTO a (b, c) VALUES ($1, $2) ON CONFLICT (b) DO UPDATE SET c = excluded.c"
+	if n := distinct(query, [][]any{{[]byte("x"), 1}, {[]byte("y"), 1}, {[]byte("x"), 2}}); n != 2 {
+		t.Errorf("the first %d are for different rows", n)
 	}
 }

@@ -33,6 +33,11 @@ func dialect() store.Dialect {
 	return store.Dialect{Name: goose.DialectPostgres, Lock: "FOR UPDATE", Skip: "FOR UPDATE SKIP LOCKED", Bytes: `COLLATE "C"`}
 }
 
+// byIndex has the server prefer indexes. Each statement has one, but while a table grows
+// faster than its statistics are made, the server takes it for a small one and reads it as
+// a whole, again and again.
+const byIndex = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off"
+
 // Open connects and applies the missing migrations, one process at a time. A wrong URL
 // is courant.Invalid.
 func Open(ctx context.Context, c Config) (*DB, error) {
@@ -43,6 +48,10 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	pc.MaxConns = 16
 	if c.Conns > 0 {
 		pc.MaxConns = int32(c.Conns)
+	}
+	pc.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
+		_, err := c.Exec(ctx, byIndex)
+		return err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
 	if err != nil {

@@ -156,14 +156,17 @@ func inserts(t *testing.T, s *store.Store) {
 	if got := insert([][]any{{"h149", 2}, {"new", 3}, {"h5", 1}}); fmt.Sprint(got) != "map[h149:1492 h5:51 new:3]" {
 		t.Errorf("returned %v", got)
 	}
+	if got := insert([][]any{{"twice", 2}, {"h6", 1}, {"twice", 3}, {"twice", 4}}); got["twice"] != 234 || got["h6"] != 61 {
+		t.Errorf("returned %v", got)
+	}
 	must(t, s.Write(t.Context(), func(tx *store.Tx) error { return tx.Insert(nil, claimHost, args[:7]) }))
-	if n := number(t, s, countHost); n != 151 {
+	if n := number(t, s, countHost); n != 152 {
 		t.Errorf("%d rows", n)
 	}
 	if err := s.Write(t.Context(), func(tx *store.Tx) error { return tx.Insert(nil, addHost, [][]any{{"x"}, {"y"}, {"h1"}}) }); err == nil {
 		t.Error("a row was inserted twice")
 	}
-	if n := number(t, s, countHost); n != 151 {
+	if n := number(t, s, countHost); n != 152 {
 		t.Errorf("%d rows after a failure", n)
 	}
 }
