@@ -21,7 +21,7 @@ import (
 // once for each list of parameters, in their order and in one round trip; QueryAll calls
 // each with the rows of the ith list. Insert runs an INSERT of one row, whose parameters
 // are all among its VALUES, for each list; it may insert many rows with one statement. It
-// calls each with the rows of RETURNING, of one or more lists at a time.
+// calls each, unless it is nil, with the rows of RETURNING, of one or more lists at a time.
 type Conn interface {
 	Exec(query string, args ...any) (int64, error)
 	Query(query string, args ...any) (Rows, error)
@@ -231,11 +231,11 @@ func (tx *Tx) Insert(scan func(Rows) error, query string, args [][]any) error {
 	if len(args) == 0 {
 		return nil
 	}
+	if scan == nil {
+		return tx.conn.Insert(query, args, nil)
+	}
 	return tx.conn.Insert(query, args, func(rows Rows) error {
 		for rows.Next() {
-			if scan == nil {
-				continue
-			}
 			if err := scan(rows); err != nil {
 				return err
 			}

@@ -28,8 +28,12 @@ func New(c Config) *Shard {
 
 const (
 	// tailLeast documents, and one more for every tailPart sorted ones, may be unsorted.
-	tailLeast = 2048
+	tailLeast = 4096
 	tailPart  = 8
+	// chainLeast links of words to unsorted documents, and one more for every chainPart
+	// bytes of the sorted ones, may be kept; a link takes eight bytes.
+	chainLeast = 200_000
+	chainPart  = 8
 )
 
 // Apply adds or replaces documents, removes pages, and stores how far the change feed
@@ -44,8 +48,9 @@ func (s *Shard) Apply(puts []Doc, drops []int64, version int64) {
 	}
 	s.version = version
 	tail, sorted := s.x.tail()+s.x.dead, int(s.x.sorted)
+	chain := len(s.x.words.chain) - len(s.x.words.gaps)/chainPart
 	s.mu.Unlock()
-	if tail > tailLeast+sorted/tailPart {
+	if tail > tailLeast+sorted/tailPart || chain > chainLeast {
 		s.Sort()
 	}
 }

@@ -33,6 +33,12 @@ func (c conn) Insert(query string, args [][]any, each func(store.Rows) error) (e
 	results := c.tx.SendBatch(c.ctx, b)
 	defer func() { err = errors.Join(err, results.Close()) }()
 	for range n {
+		if each == nil {
+			if _, err := results.Exec(); err != nil {
+				return err
+			}
+			continue
+		}
 		r, err := results.Query()
 		if err != nil {
 			return err

@@ -120,6 +120,10 @@ func (w *conn) QueryAll(query string, args [][]any, each func(int, store.Rows) e
 }
 
 func (w *conn) Insert(query string, args [][]any, each func(store.Rows) error) error {
+	if each == nil {
+		_, err := w.ExecAll(query, args)
+		return err
+	}
 	return w.QueryAll(query, args, func(_ int, rows store.Rows) error { return each(rows) })
 }
 
