@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -17,14 +16,7 @@ import (
 	"github.com/courant-platform/courant/internal/app"
 )
 
-// garbage is how much of what is in use may be garbage, in percent, unless GOGC says
-// otherwise. Go's default of 100 takes a tenth more memory for 1 % less of the CPU.
-const garbage = 80
-
 func main() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(execute(ctx, os.Args[1:]))

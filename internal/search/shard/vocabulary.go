@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"hash/maphash"
 	"math"
 	"slices"
 	"strings"
@@ -13,12 +14,15 @@ import (
 // vocabulary is the words of the documents, with indexes for stemming and typos.
 type vocabulary struct {
 	postings
-	stems map[string]uint32 // the newest form of each stem, by the key of the stem, from 1
+	stems map[uint64]uint32 // the newest form of each stem, by the hash of its key, from 1
 	forms []form
 	order []uint32 // words of the sorted part, by their text
 	same  []uint8  // length of the prefix that each of them shares with the one before
 	known *nears   // cache of near
 }
+
+// stemSeed is of this process: stems are not in snapshots.
+var stemSeed = maphash.MakeSeed()
 
 // form is a word with a stem, and the form of that stem before it, from 1; 0 for none.
 type form struct{ word, before uint32 }
@@ -37,17 +41,18 @@ func (v *vocabulary) add(word []byte, doc uint32) {
 func (v *vocabulary) stem(id uint32) {
 	words.Stems(v.name(id), func(key string) {
 		if v.stems == nil {
-			v.stems = map[string]uint32{}
+			v.stems = map[uint64]uint32{}
 		}
-		v.forms = append(v.forms, form{id, v.stems[key]})
-		v.stems[key] = uint32(len(v.forms))
+		stem := maphash.String(stemSeed, key)
+		v.forms = append(v.forms, form{id, v.stems[stem]})
+		v.stems[stem] = uint32(len(v.forms))
 	})
 }
 
 // alike are the words that share a stem with a word.
 func (v *vocabulary) alike(word string) (ids []uint32) {
 	words.Stems(word, func(key string) {
-		for at := v.stems[key]; at != 0; at = v.forms[at-1].before {
+		for at := v.stems[maphash.String(stemSeed, key)]; at != 0; at = v.forms[at-1].before {
 			ids = append(ids, v.forms[at-1].word)
 		}
 	})
