@@ -28,6 +28,10 @@ func invalid(format string, args ...any) error {
 	return courant.Errorf(courant.Invalid, format, args...)
 }
 
+func conflict(format string, args ...any) error {
+	return courant.Errorf(courant.Conflict, format, args...)
+}
+
 func (c Config) validateHTTP() error {
 	host, _, err := net.SplitHostPort(c.HTTP.Listen)
 	if err != nil {
@@ -40,6 +44,9 @@ func (c Config) validateHTTP() error {
 	}
 	if u, err := url.Parse(c.HTTP.PublicURL); c.HTTP.PublicURL != "" && (err != nil || u.Host == "" || !strings.HasPrefix(u.Scheme, "http")) {
 		return invalid("http.public_url must be a URL such as https://news.example.org, not %q", c.HTTP.PublicURL)
+	}
+	if _, err := c.proxies(); err != nil {
+		return err
 	}
 	switch c.Log.Level {
 	case "debug", "info", "warn", "error":
@@ -103,6 +110,21 @@ func (c Config) validateCounts() error {
 		return invalid("media.width must be from 16 to 8192, not %d", w)
 	}
 	return nil
+}
+
+// proxies parses http.trusted_proxies.
+func (c Config) proxies() (out []netip.Prefix, err error) {
+	for _, text := range c.HTTP.TrustedProxies {
+		p, err := netip.ParsePrefix(text)
+		if a, bad := netip.ParseAddr(text); bad == nil {
+			p, err = a.Prefix(a.BitLen())
+		}
+		if err != nil {
+			return nil, invalid("http.trusted_proxies must have addresses or networks, such as 10.0.0.5 or 10.0.0.0/24, not %q", text)
+		}
+		out = append(out, p)
+	}
+	return out, nil
 }
 
 // exempts parses robot.allow_addresses.

@@ -51,9 +51,10 @@ type Config struct {
 
 // HTTP says where people reach us.
 type HTTP struct {
-	Listen    string `toml:"listen" comment:"address to listen on; one that other machines can reach needs admin_password"`
-	PublicURL string `toml:"public_url" comment:"public URL of this server, for readers and for the callbacks of hubs"`
-	Password  string `toml:"admin_password" comment:"12 characters or more; gives the same rights as a token"`
+	Listen         string   `toml:"listen" comment:"address to listen on; one that other machines can reach needs admin_password"`
+	PublicURL      string   `toml:"public_url" comment:"public URL of this server, for readers and for the callbacks of hubs"`
+	TrustedProxies []string `toml:"trusted_proxies" comment:"addresses or networks of our own proxies: their X-Forwarded-For says who asks"`
+	Password       string   `toml:"admin_password" comment:"12 characters or more; gives the same rights as a token"`
 }
 
 // Catalog says how offers are understood.
@@ -63,8 +64,9 @@ type Catalog struct {
 
 // Log says what is logged.
 type Log struct {
-	Level string `toml:"level" comment:"debug, info, warn or error"`
-	JSON  bool   `toml:"json" comment:"one JSON object per line instead of text"`
+	Level  string `toml:"level" comment:"debug, info, warn or error"`
+	JSON   bool   `toml:"json" comment:"one JSON object per line instead of text"`
+	Access bool   `toml:"access" comment:"a line for each HTTP request"`
 }
 
 // StoreConfig says where the store is.

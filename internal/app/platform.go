@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"github.com/courant-platform/courant/internal/desk"
 	"github.com/courant-platform/courant/internal/front/api"
 	"github.com/courant-platform/courant/internal/front/gate"
+	"github.com/courant-platform/courant/internal/kit/admission"
 	"github.com/courant-platform/courant/internal/kit/guard"
 	"github.com/courant-platform/courant/internal/kit/obs"
 	"github.com/courant-platform/courant/internal/port/blob"
@@ -52,6 +54,7 @@ type Platform struct {
 	roles     map[string]bool                   // of this process
 	index     *index.Index                      // nil without the role index
 	ready     []func(ctx context.Context) error // what /readyz asks beyond the store
+	proxies   []netip.Prefix                    // http.trusted_proxies
 	session   session
 	listeners []netip.AddrPort // our own, which robot must not fetch from
 	proxied   sync.Once        // to log only once that a proxy is used
@@ -68,7 +71,12 @@ func Open(ctx context.Context, c Config, dir string, log *slog.Logger) (*Platfor
 			return nil, errors.Join(err, p.Close())
 		}
 	}
-	p.gate = &gate.Gate{Store: p.Store, Log: p.log("api"), Password: c.HTTP.Password}
+	var err error
+	if p.proxies, err = c.proxies(); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	p.gate = &gate.Gate{Store: p.Store, Log: p.log("api"), Password: c.HTTP.Password,
+		Network: func(r *http.Request) admission.Client { return admission.ClientOf(r, p.proxies) }}
 	p.desk = &desk.Desk{Store: p.Store, Blobs: p.Blobs}
 	p.api = &api.API{Store: p.Store, Blobs: p.Blobs, Desk: p.desk, Log: p.log("api"), Admit: p.gate.Admit,
 		CrawlDelay: func(text []byte) time.Duration { return rules.Parse(text, c.Robot.UserAgent).Delay }}

@@ -148,7 +148,7 @@ func pagesRole(p *Platform) (unit, error) {
 
 func serveRole(p *Platform) (unit, error) {
 	s := &serve.Serve{Store: p.Store, Blobs: p.Blobs, Config: p.Config.Serve, Metrics: p.Metrics, Log: p.log("serve")}
-	return unit{register: s.Register}, nil
+	return unit{handlers: s.Handlers(), runs: runs{s.Run}, register: s.Register}, nil
 }
 
 func apiRole(p *Platform) (unit, error) {

@@ -8,17 +8,12 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/pprof"
 	"net/netip"
-	"net/url"
 	"os"
 	"sync"
-	"time"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/app/sample"
-	"github.com/courant-platform/courant/internal/kit/link"
-	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/bus"
 	"github.com/courant-platform/courant/internal/port/store"
 )
@@ -100,17 +95,9 @@ func (c Config) Check(roles []string) error {
 	return courant.Errorf(courant.Invalid, "roles in separate processes need a shared bus and store: set bus.kind = \"nats\" and store.url = \"postgres://…\"")
 }
 
-// listen opens the HTTP address.
-func (p *Platform) listen() (net.Listener, error) {
-	l, err := net.Listen("tcp", p.Config.HTTP.Listen)
-	if err != nil {
-		return nil, courant.Errorf(courant.Conflict, "http.listen: %w; choose another address with --listen", err)
-	}
-	a := l.Addr().(*net.TCPAddr).AddrPort()
-	p.listeners = append(p.listeners, netip.AddrPortFrom(a.Addr().Unmap(), a.Port()))
-	p.session = session{PID: os.Getpid(), Address: "http://" + reachable(a), Token: rand.Text()}
-	p.gate.Session = p.session.Token
-	return l, nil
+// newSession is what commands need to reach this process.
+func newSession(a netip.AddrPort) session {
+	return session{PID: os.Getpid(), Address: "http://" + reachable(a), Token: rand.Text()}
 }
 
 // reachable is the address as this machine itself can connect to it.
@@ -167,7 +154,6 @@ type task struct {
 // build builds roles. Nothing runs yet.
 func (p *Platform) build(roles []Role) (built, error) {
 	b := built{mux: http.NewServeMux()}
-	p.register(b.mux)
 	p.roles = map[string]bool{}
 	for _, role := range roles {
 		p.roles[role.Name] = true
@@ -185,6 +171,7 @@ func (p *Platform) build(roles []Role) (built, error) {
 			b.tasks = append(b.tasks, task{role.Name, run})
 		}
 	}
+	p.register(b.mux)
 	return b, nil
 }
 
@@ -210,71 +197,4 @@ func (p *Platform) run(ctx context.Context, b built, l net.Listener) error {
 		return err
 	}
 	return nil
-}
-
-// register adds the handlers that every process has, whatever its roles.
-func (p *Platform) register(mux *http.ServeMux) {
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		err := p.Store.Room(r.Context())
-		if err == nil {
-			err = p.Store.Read(r.Context(), func(store.Reader) error { return nil })
-		}
-		for _, ready := range p.ready {
-			if err == nil {
-				err = ready(r.Context())
-			}
-		}
-		if err != nil {
-			web.FailWith(w, http.StatusServiceUnavailable, err.Error())
-			return
-		}
-		io.WriteString(w, "ready\n")
-	})
-	mux.HandleFunc("GET /api/v1/config", p.gate.Admit(web.Plain(http.HandlerFunc(p.showConfig))))
-	for pattern, h := range map[string]http.Handler{
-		"GET /metrics": p.Metrics.Handler(), "GET /debug/pprof/": http.HandlerFunc(pprof.Index), "GET /debug/pprof/profile": http.HandlerFunc(pprof.Profile),
-	} {
-		mux.HandleFunc(pattern, p.gate.Admit(web.Plain(h)))
-	}
-}
-
-// showConfig answers with the effective configuration as a file, without passwords.
-func (p *Platform) showConfig(w http.ResponseWriter, r *http.Request) {
-	text, err := p.Config.Text()
-	if err != nil {
-		web.Fail(w, r, p.log("http"), err)
-		return
-	}
-	w.Header().Set("Content-Type", "application/toml; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	io.WriteString(w, text) // the client may have gone
-}
-
-// http serves until ctx ends, then lets running requests finish.
-func (p *Platform) http(ctx context.Context, mux *http.ServeMux, l net.Listener) error {
-	var allowed []string
-	if u, err := url.Parse(p.Config.HTTP.PublicURL); err == nil && u.Host != "" {
-		allowed = append(allowed, u.Host, u.Hostname(), link.Host(p.Config.HTTP.PublicURL)) // a proxy may leave out the port; IDNs come in ASCII
-	}
-	if host, _, err := net.SplitHostPort(p.Config.HTTP.Listen); err == nil {
-		allowed = append(allowed, host)
-	}
-	s := &http.Server{Handler: web.Hosts(allowed, mux), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
-	done := make(chan error, 1)
-	go func() { done <- s.Serve(l) }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-	}
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	err := s.Shutdown(grace)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = s.Close()
-	}
-	<-done
-	return err
 }

@@ -5,7 +5,6 @@ package api
 import (
 	"log/slog"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/courant-platform/courant"
@@ -28,9 +27,8 @@ type API struct {
 	// there is none.
 	CrawlDelay func(robotsTxt []byte) time.Duration
 
-	changed bell.Bell    // notifies when pages change
-	fetched bell.Bell    // notifies when something was downloaded
-	waiting atomic.Int32 // requests that wait
+	changed bell.Bell // notifies when pages change
+	fetched bell.Bell // notifies when something was downloaded
 }
 
 // Register adds the front's addresses.

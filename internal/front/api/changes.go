@@ -12,6 +12,7 @@ import (
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/kit/admission"
 	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/bus"
 	"github.com/courant-platform/courant/internal/port/store"
@@ -44,7 +45,6 @@ type Changes struct {
 
 const (
 	longestWait = time.Minute
-	mostWaiting = 1000
 	lookEvery   = 2 * time.Second  // for changes whose notification was lost
 	beatEvery   = 15 * time.Second // a comment keeps proxies from closing a stream
 )
@@ -125,10 +125,7 @@ func (a *API) changes(w http.ResponseWriter, r *http.Request) (int, any, error) 
 	}
 	stream := web.Prefers(r, "text/event-stream", "application/json")
 	if stream || q.wait > 0 {
-		if a.waiting.Add(1) > mostWaiting {
-			err = courant.Errorf(courant.Busy, "%d clients are already waiting, which is the limit; ask again without wait, or later", mostWaiting)
-		}
-		defer a.waiting.Add(-1)
+		err = admission.TurnOf(r.Context()).Sleep()
 	}
 	if err == nil && stream {
 		return a.stream(w, r, q)
@@ -156,6 +153,7 @@ func (a *API) changesOrGone(w http.ResponseWriter, out Changes, err error) (int,
 
 // pause waits for a notification or for d. It returns false if the request ends first.
 func (a *API) pause(r *http.Request, heard <-chan struct{}, d time.Duration) bool {
+	admission.TurnOf(r.Context()).Stop()
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -183,6 +181,7 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, q changesQuery) (in
 	c := http.NewResponseController(w)
 	said := time.Now()
 	for first := true; err == nil; first = false {
+		admission.TurnOf(r.Context()).Stop()
 		if len(out.Changes) > 0 || first || time.Since(said) >= beatEvery {
 			said = time.Now()
 			if err := writeEvents(w, c, out.Changes); err != nil {
@@ -220,9 +219,12 @@ func writeEvents(w http.ResponseWriter, c *http.ResponseController, changes []Ch
 
 var errBeginAgain = courant.Errorf(courant.NotFound, "the number in after is too old or does not exist; start again with after=0")
 
-// readChanges reads the changes after a number.
+// readChanges reads the changes after a number, when it is the request's turn.
 func (a *API) readChanges(ctx context.Context, q changesQuery) (Changes, error) {
 	out := Changes{Changes: []Change{}, Next: q.after}
+	if err := admission.TurnOf(ctx).Wake(ctx); err != nil {
+		return out, err
+	}
 	err := a.Store.Read(ctx, func(r store.Reader) error {
 		if q.after > 0 {
 			oldest, newest, err := table.ChangeBounds(r)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/admission"
 	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/store"
@@ -166,14 +167,14 @@ func (a *API) downloads(w http.ResponseWriter, r *http.Request) (int, any, error
 		if wait, err = waitOf(text); err != nil {
 			return 0, nil, courant.Errorf(courant.Invalid, "wait must be a duration from 0 to %s, such as 30s, not %q", longestWait, text)
 		}
-		if a.waiting.Add(1) > mostWaiting {
-			err = courant.Errorf(courant.Busy, "%d clients are already waiting, which is the limit; ask again without wait, or later", mostWaiting)
-		}
-		defer a.waiting.Add(-1)
+		err = admission.TurnOf(r.Context()).Sleep()
 	}
 	out := []Download{}
 	for end := time.Now().Add(wait); err == nil; {
 		heard := a.fetched.Heard()
+		if err = admission.TurnOf(r.Context()).Wake(r.Context()); err != nil {
+			break
+		}
 		if out, err = a.nextDownloads(r.Context(), r.PathValue("name"), limit); err != nil || len(out) > 0 {
 			break
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/admission"
 	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/store"
 )
@@ -26,6 +27,11 @@ type Gate struct {
 	Session string
 	// Password is the administrator's, for Basic authentication; "" for none.
 	Password string
+	// Network says where a request comes from; nil for a test.
+	Network func(*http.Request) admission.Client
+
+	proven proven
+	wrong  wrong
 }
 
 // Accounts that are not in the store.
@@ -46,9 +52,14 @@ func (g *Gate) Admit(next web.Handler) http.HandlerFunc {
 			web.FailWith(w, http.StatusForbidden, "cross-origin requests are not allowed")
 			return
 		}
+		if after := g.wrong.after(g.network(r)); after > 0 && !g.Known(r) {
+			web.Refuse(w, &web.Refusal{Status: http.StatusTooManyRequests, Text: "too many wrong tokens or passwords from your network; try again later", After: after})
+			return
+		}
 		who, err := g.Who(r)
 		switch {
 		case errors.Is(err, courant.Forbidden):
+			g.refusedTo(r, err)
 			w.Header().Set("WWW-Authenticate", `Bearer realm="courant"`)
 			web.FailWith(w, http.StatusUnauthorized, err.Error())
 		case err != nil:
@@ -83,7 +94,38 @@ func (g *Gate) Who(r *http.Request) (courant.Visitor, error) {
 	case err != nil:
 		return courant.Visitor{}, err
 	}
+	g.proven.put(token)
 	return operator(account), nil
+}
+
+// Known reports, without asking the store, whether a request has a password or a token
+// that was valid a short time ago.
+func (g *Gate) Known(r *http.Request) bool {
+	if _, password, basic := r.BasicAuth(); basic {
+		return g.Password != "" && same(password, g.Password)
+	}
+	token := bearer(r)
+	return token != "" && (g.Session != "" && same(token, g.Session) || g.proven.has(token))
+}
+
+func (g *Gate) network(r *http.Request) admission.Client {
+	if g.Network == nil {
+		return ""
+	}
+	return g.Network(r)
+}
+
+// refusedTo counts and logs a wrong token or password.
+func (g *Gate) refusedTo(r *http.Request, err error) {
+	if r.Header.Get("Authorization") == "" {
+		return // a person who has not signed in yet
+	}
+	from := g.network(r)
+	if more := g.wrong.note(from); more {
+		g.Log.Warn("sign-in refused", "client", from, "path", r.URL.Path, "reason", err)
+	} else {
+		g.Log.Warn("sign-in refused; further attempts are refused unseen for a while", "client", from, "path", r.URL.Path, "reason", err)
+	}
 }
 
 func refused(why string) (courant.Visitor, error) {

@@ -1,17 +1,22 @@
 package gate_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/gate"
+	"github.com/courant-platform/courant/internal/kit/admission"
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/port/store/storetest"
 )
@@ -20,7 +25,12 @@ const session = "session token"
 
 func open(t *testing.T) *gate.Gate {
 	t.Helper()
-	return &gate.Gate{Store: storetest.Memory(t), Log: slog.New(slog.DiscardHandler), Session: session, Password: "correct horse battery"}
+	n := 0
+	return &gate.Gate{Store: storetest.Memory(t), Log: slog.New(slog.DiscardHandler), Session: session, Password: "correct horse battery",
+		Network: func(*http.Request) admission.Client { // each request comes from another one
+			n++
+			return admission.Client(strconv.Itoa(n))
+		}}
 }
 
 // asked is a request with an Authorization header, unless that is "".
@@ -167,4 +177,51 @@ func TestAnUnreadableStoreIsNotReportedAsAWrongToken(t *testing.T) {
 	if who, _ := admit(g, asked(t, "Bearer "+session)); who == nil {
 		t.Error("the session's token needs the store")
 	}
+}
+
+func TestWrongTokensSlowDownTheirNetworkAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := open(t)
+		from := admission.Client("192.0.2.7")
+		var log bytes.Buffer
+		g.Log = slog.New(slog.NewTextHandler(&log, nil))
+		g.Network = func(*http.Request) admission.Client { return from }
+		token := first(t, g)
+		for range 10 {
+			if _, w := admit(g, asked(t, "Bearer wrong")); w.Code != http.StatusUnauthorized {
+				t.Fatalf("answered %d", w.Code)
+			}
+		}
+		if n := strings.Count(log.String(), "sign-in refused"); n != 10 || strings.Contains(log.String(), "wrong wrong") {
+			t.Errorf("%d lines:\n%s", n, &log)
+		}
+		if _, w := admit(g, asked(t, "Bearer wrong")); w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" {
+			t.Errorf("the next one is answered %d", w.Code)
+		}
+		if who, w := admit(g, asked(t, "Bearer "+token)); who != nil || w.Code != http.StatusTooManyRequests {
+			t.Errorf("a token that is not known yet is tried: %d", w.Code)
+		}
+		if who, _ := admit(g, asked(t, "Bearer "+session)); who == nil {
+			t.Error("the token of this process is refused")
+		}
+		from = "192.0.2.8"
+		if who, _ := admit(g, asked(t, "Bearer "+token)); who == nil {
+			t.Error("another network is refused")
+		}
+		from = "192.0.2.7"
+		if who, _ := admit(g, asked(t, "Bearer "+token)); who == nil {
+			t.Error("a token that was valid before is refused")
+		}
+		time.Sleep(11 * time.Second)
+		if _, w := admit(g, asked(t, "Bearer wrong")); w.Code != http.StatusUnauthorized {
+			t.Errorf("later it is answered %d", w.Code)
+		}
+		if _, w := admit(g, asked(t, "Bearer wrong")); w.Code != http.StatusTooManyRequests {
+			t.Errorf("one attempt later it is answered %d", w.Code)
+		}
+		time.Sleep(time.Hour)
+		if who, _ := admit(g, asked(t, "Bearer "+token)); who == nil {
+			t.Error("after an hour it is refused")
+		}
+	})
 }

@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"bytes"
+	"context"
 	_ "embed"
 	"html/template"
 	"net/http"
@@ -59,10 +61,30 @@ type newestPage struct {
 
 const newestMost = 60
 
+// newestKey is the key of the front page among the copies; no address is like it.
+const newestKey = "/"
+
 // newest lists the newest pages.
 func (s *Serve) newest(w http.ResponseWriter, r *http.Request) {
 	v := newestView{Style: look.Style()}
-	err := s.Store.Read(r.Context(), func(q store.Reader) error {
+	var page bytes.Buffer // whole, so that a slow client holds up nobody
+	err := s.asked(r.Context(), newestKey, func(ctx context.Context) error { return s.readNewest(ctx, &v) })
+	if err == nil {
+		err = newestTemplate.Execute(&page, v)
+	}
+	if err != nil {
+		s.failed(w, r, newestKey, err)
+		return
+	}
+	s.shown.put(&shownPage{key: newestKey, html: page.Bytes(), plain: true, at: s.Store.Now()})
+	htmlHeaders(w.Header())
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Write(page.Bytes()) // an error means that the client has disconnected
+}
+
+func (s *Serve) readNewest(ctx context.Context, v *newestView) error {
+	return s.Store.Read(ctx, func(q store.Reader) error {
+		v.Pages = nil
 		if err := q.Row(countSources, mostCounted+1).Scan(&v.Sources); err != nil {
 			return err
 		}
@@ -84,15 +106,6 @@ func (s *Serve) newest(w http.ResponseWriter, r *http.Request) {
 			return err
 		}, newestPages, newestMost)
 	})
-	if err != nil {
-		s.missing(w, r, err)
-		return
-	}
-	htmlHeaders(w.Header())
-	w.Header().Set("Cache-Control", "no-cache")
-	if err := newestTemplate.Execute(w, v); err != nil {
-		s.Log.Debug("client disconnected", "error", err)
-	}
 }
 
 func (s *Serve) show(w http.ResponseWriter, r *http.Request, v missingView) {

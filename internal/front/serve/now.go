@@ -21,7 +21,7 @@ import (
 // renderNow renders a page that is stored without HTML, as the products of large
 // catalogues are. If one of its pictures is missing, it has pages render the page with
 // its pictures.
-func (s *Serve) renderNow(ctx context.Context, id int64, url string) ([]byte, error) {
+func (s *Serve) renderNow(ctx context.Context, id int64, address string) ([]byte, error) {
 	p := light.Page{Now: s.Store.Now()}
 	var missing bool
 	err := s.Store.Read(ctx, func(r store.Reader) (err error) {
@@ -45,7 +45,7 @@ func (s *Serve) renderNow(ctx context.Context, id int64, url string) ([]byte, er
 	}
 	html, err := s.pack(p)
 	if err == nil && missing {
-		s.want(ctx, url)
+		s.want(ctx, address)
 	}
 	return html, err
 }
@@ -84,21 +84,17 @@ func readPictures(r store.Reader, p *light.Page) (missing bool, err error) {
 }
 
 // want asks pages to render a page that is being read, at most once a minute.
-func (s *Serve) want(ctx context.Context, url string) {
-	canonical, err := link.Canonical(url)
-	if err != nil {
-		return
-	}
-	key := link.Digest(canonical)
+func (s *Serve) want(ctx context.Context, address string) {
+	key := link.Digest(address)
 	if !s.wanted.first(key, s.Store.Now()) {
 		return
 	}
-	err = s.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+	err := s.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		tx.Emit(flow.PageWanted.Encode(flow.Page{URL: key[:]}))
 		return nil
 	})
 	if err != nil {
-		s.Log.Warn("page not requested for rendering", "url", canonical, "error", err)
+		s.Log.Warn("page not requested for rendering", "url", address, "error", err)
 	}
 }
 

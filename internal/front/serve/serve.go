@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/look"
 	"github.com/courant-platform/courant/internal/kit/obs"
+	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/store"
@@ -28,11 +30,12 @@ import (
 
 // Config is the front's section.
 type Config struct {
-	MaxAge int `toml:"max_age" comment:"how many seconds caches may keep a page"`
+	MaxAge int          `toml:"max_age" comment:"how many seconds caches may keep a page"`
+	Copies setting.Size `toml:"copies" comment:"memory for copies of the pages that were served last, which are served while the store does not answer"`
 }
 
 // Defaults is the configuration without a file.
-func Defaults() Config { return Config{MaxAge: 30} }
+func Defaults() Config { return Config{MaxAge: 30, Copies: 64 << 20} }
 
 // Serve is the front.
 type Serve struct {
@@ -42,12 +45,15 @@ type Serve struct {
 	Metrics *obs.Set
 	Log     *slog.Logger
 
-	wanted recently  // pages that the stage pages was asked to render
-	zips   sync.Pool // of *gzip.Writer, whose buffers are large
+	shown   shownPages
+	changed atomic.Bool // pages changed since Run looked
+	wanted  recently    // pages that the stage pages was asked to render
+	zips    sync.Pool   // of *gzip.Writer, whose buffers are large
 }
 
 // Register adds the front's addresses.
 func (s *Serve) Register(mux *http.ServeMux) {
+	s.shown.most = int64(s.Config.Copies)
 	mux.HandleFunc("GET /{$}", s.newest)
 	mux.HandleFunc("GET /page", s.page)
 	mux.HandleFunc("GET /media/{content}/{file}", s.media)
@@ -71,18 +77,27 @@ func htmlHeaders(h http.Header) {
 // page serves the light page of an address. One that is not rendered yet is rendered
 // now.
 func (s *Serve) page(w http.ResponseWriter, r *http.Request) {
-	p, err := s.find(r.Context(), web.Param(r, "url"))
+	key, err := link.Canonical(web.Param(r, "url"))
 	if err != nil {
 		s.missing(w, r, err)
 		return
 	}
+	var p found
+	if err = s.asked(r.Context(), key, func(ctx context.Context) error {
+		p, err = s.find(ctx, key)
+		if err == nil && len(p.html) == 0 {
+			p.now = true
+			p.html, err = s.renderNow(ctx, p.id, key)
+		}
+		return err
+	}); err != nil {
+		s.failed(w, r, key, err)
+		return
+	}
+	s.shown.put(&shownPage{key: key, html: p.html, at: s.Store.Now()})
 	tag := fmt.Sprintf(`"%x-%d"`, p.id, p.revision)
 	keep := fmt.Sprintf("public, max-age=%d", s.Config.MaxAge)
-	if len(p.html) == 0 {
-		if p.html, err = s.renderNow(r.Context(), p.id, web.Param(r, "url")); err != nil {
-			s.missing(w, r, err)
-			return
-		}
+	if p.now {
 		tag = fmt.Sprintf(`"%x-%d-%x"`, p.id, p.revision, sha256.Sum256(p.html))
 		keep = "no-cache" // its pictures may follow soon
 	}
@@ -111,21 +126,18 @@ func (s *Serve) page(w http.ResponseWriter, r *http.Request) {
 	io.Copy(w, z) // an error means that the client has disconnected
 }
 
-// found is a page with its HTML, compressed with gzip; empty if it is not rendered.
+// found is a page with its HTML, compressed with gzip.
 type found struct {
 	id       int64
 	revision int
 	address  string
 	html     []byte
+	now      bool // it was not rendered before
 }
 
 var errGone = courant.Errorf(courant.NotFound, "the page was withdrawn by its source")
 
-func (s *Serve) find(ctx context.Context, url string) (p found, err error) {
-	address, err := link.Canonical(url)
-	if err != nil {
-		return p, err
-	}
+func (s *Serve) find(ctx context.Context, address string) (p found, err error) {
 	key := link.Digest(address)
 	var withdrawn bool
 	err = s.Store.Read(ctx, func(r store.Reader) error {
@@ -145,13 +157,11 @@ func (s *Serve) find(ctx context.Context, url string) (p found, err error) {
 
 // missing answers with an HTML page that shows the error to a person.
 func (s *Serve) missing(w http.ResponseWriter, r *http.Request, err error) {
-	status := web.Status(err)
-	if errors.Is(err, errGone) {
+	status, text := web.Failed(w, r, s.Log, err), err.Error()
+	switch {
+	case errors.Is(err, errGone):
 		status = http.StatusGone
-	}
-	text := err.Error()
-	if status == http.StatusInternalServerError {
-		s.Log.Error("request failed", "path", r.URL.Path, "error", err)
+	case status == http.StatusInternalServerError:
 		text = "Something went wrong; the error has been logged."
 	}
 	if web.Param(r, "url") == "" {

@@ -21,6 +21,7 @@ import (
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/blob/memory"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/port/store/faultstore"
 	"github.com/courant-platform/courant/internal/port/store/storetest"
 )
 
@@ -31,17 +32,21 @@ const (
 
 // world is the front over a store in memory.
 type world struct {
-	t     *testing.T
-	store *store.Store
-	blobs blob.Bucket
-	http  http.Handler
+	t      *testing.T
+	store  *store.Store
+	faults *faultstore.Driver
+	blobs  blob.Bucket
+	serve  *serve.Serve
+	http   http.Handler
 }
 
 func open(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, store: storetest.Memory(t), blobs: blob.Bucket{Driver: &memory.Memory{}}}
+	w := &world{t: t, blobs: blob.Bucket{Driver: &memory.Memory{}}}
+	w.store, w.faults = storetest.Faulty(t)
 	mux := http.NewServeMux()
-	(&serve.Serve{Store: w.store, Blobs: w.blobs, Config: serve.Defaults(), Log: slog.New(slog.DiscardHandler)}).Register(mux)
+	w.serve = &serve.Serve{Store: w.store, Blobs: w.blobs, Config: serve.Defaults(), Log: slog.New(slog.DiscardHandler)}
+	w.serve.Register(mux)
 	w.http = web.Hosts([]string{"news.example.org"}, mux)
 	return w
 }

@@ -7,18 +7,42 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/courant-platform/courant"
 )
 
+// Refusal is an error that tells a client to try again later.
+type Refusal struct {
+	Status int // 429 or 503
+	Text   string
+	After  time.Duration // at least a second
+}
+
+func (r *Refusal) Error() string { return r.Text }
+
+// Unwrap returns courant.Busy.
+func (r *Refusal) Unwrap() error { return courant.Busy }
+
+// usualAfter is when a client may try again if an error does not say it.
+const usualAfter = 5 * time.Second
+
+// ClientGone is the status, in metrics and logs, of requests whose client did not wait for the
+// answer, as other servers have it.
+const ClientGone = 499
+
 // Status returns the HTTP status for the kind of an error, 500 if it has none.
 func Status(err error) int {
+	var r *Refusal
 	switch {
+	case errors.As(err, &r):
+		return r.Status
 	case errors.Is(err, courant.Invalid):
 		return http.StatusBadRequest
 	case errors.Is(err, courant.NotFound):
@@ -41,16 +65,44 @@ type Problem struct {
 }
 
 // Fail answers with the text of an error that has a kind. For other errors it answers
-// with a bare 500 and logs the error.
+// with a bare 500 and logs the error, unless the client has disconnected.
 func Fail(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
-	status := Status(err)
+	status := Failed(w, r, log, err)
 	detail := err.Error()
 	if status == http.StatusInternalServerError {
 		detail = ""
-		log.Error("request failed", "path", r.URL.Path, "error", err)
 	}
 	FailWith(w, status, detail)
 }
+
+// Failed returns the status for an error, logs it if it has no kind, and sets Retry-After
+// if the request may succeed later.
+func Failed(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) int {
+	if r.Context().Err() != nil {
+		return ClientGone
+	}
+	status := Status(err)
+	switch status {
+	case http.StatusInternalServerError:
+		log.Error("request failed", "path", r.URL.Path, "error", err)
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		after := usualAfter
+		var refusal *Refusal
+		if errors.As(err, &refusal) {
+			after = refusal.After
+		}
+		w.Header().Set("Retry-After", seconds(after))
+	}
+	return status
+}
+
+// Refuse answers that a request may succeed later.
+func Refuse(w http.ResponseWriter, r *Refusal) {
+	w.Header().Set("Retry-After", seconds(r.After))
+	FailWith(w, r.Status, r.Text)
+}
+
+func seconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }
 
 // FailWith answers with a status and a sentence.
 func FailWith(w http.ResponseWriter, status int, detail string) {

@@ -5,6 +5,7 @@ const (
 	oldOutbox  = `SELECT seq, messages FROM outbox WHERE seq < $1 ORDER BY seq LIMIT 500`
 	dropOutbox = `DELETE FROM outbox WHERE seq = $1`
 	probeRoom  = `INSERT INTO outbox (seq, messages) VALUES (0, $1)`
+	probeRead  = `SELECT seq FROM outbox LIMIT 1`
 	probeDone  = `DELETE FROM outbox WHERE seq = 0`
 
 	takeLease = `INSERT INTO leases (name, owner, until, epoch) VALUES ($1, $2, $3, 1)

@@ -66,6 +66,7 @@ type Store struct {
 	seq       atomic.Int64
 	clock     clock
 	full      fullness
+	damage    damage
 
 	secrets sync.Map // those that were read, by name
 }
@@ -86,13 +87,17 @@ func Open(ctx context.Context, d Driver, log *slog.Logger) (*Store, error) {
 // Read runs f over committed state, the same for all of its statements. When ctx ends, so
 // does the statement that f is running.
 func (s *Store) Read(ctx context.Context, f func(Reader) error) error {
-	return s.driver.Read(ctx, false, func(c Conn) error { return f(Reader{c}) })
+	err := s.driver.Read(ctx, false, func(c Conn) error { return f(Reader{c}) })
+	s.damage.note(err)
+	return err
 }
 
 // Rows is Read for a single query: it calls scan for every row. It costs one round trip,
 // without a transaction.
 func (s *Store) Rows(ctx context.Context, scan func(Rows) error, query string, args ...any) error {
-	return s.driver.Read(ctx, true, func(c Conn) error { return Reader{c}.Rows(scan, query, args...) })
+	err := s.driver.Read(ctx, true, func(c Conn) error { return Reader{c}.Rows(scan, query, args...) })
+	s.damage.note(err)
+	return err
 }
 
 // Row is Read for a single query for one row; its Scan runs it.
@@ -118,6 +123,7 @@ func (s *Store) write(ctx context.Context, soon bool, f func(*Tx) error) error {
 		return s.putOutbox(tx)
 	})
 	s.full.note(err, s.log)
+	s.damage.note(err)
 	if err == nil && tx.outbox.seq != 0 {
 		s.hand(tx.outbox)
 	}

@@ -112,6 +112,10 @@ func kind(err error) error {
 		return nil
 	case errors.As(err, &e) && e.Code == "53100":
 		return errors.Join(store.ErrFull, courant.Busy, err)
+	case errors.As(err, &e) && (e.Code == "XX001" || e.Code == "XX002"):
+		return errors.Join(store.ErrDamaged, err)
+	case errors.As(err, &e) && e.Code == "25006":
+		return errors.Join(store.ErrReadOnly, courant.Busy, err)
 	case errors.As(err, &e) && (e.Code[:2] == "53" || e.Code[:2] == "57" || e.Code[:2] == "40"):
 		return errors.Join(courant.Busy, err)
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ECONNRESET):

@@ -163,6 +163,10 @@ func kind(err error) error {
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return errors.Join(courant.Busy, err)
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return errors.Join(store.ErrDamaged, err)
+	case sqlite3.SQLITE_READONLY:
+		return errors.Join(store.ErrReadOnly, courant.Busy, err)
 	case sqlite3.SQLITE_FULL:
 		return errors.Join(store.ErrFull, courant.Busy, err)
 	case sqlite3.SQLITE_IOERR:
