@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/admission"
 	"github.com/courant-platform/courant/internal/search/degrade"
 	"github.com/courant-platform/courant/internal/search/index"
 	"github.com/courant-platform/courant/internal/search/shard"
@@ -51,7 +52,7 @@ func (s *Search) Find(ctx context.Context, q *request) (Result, error) {
 		s.Metrics.Add("courant_search_queries_total", 1, "reason", "stale")
 		return r, nil
 	}
-	a := index.Ask{Query: q.Query, Program: q.Program}
+	a := index.Ask{Query: q.Query, Program: q.Program, Client: string(admission.TurnOf(ctx).Client())}
 	finish := cmp.Or(q.reranker, s.reranker).widen(&a.Query)
 	found, err := s.Backend.Ask(ctx, &a)
 	if err != nil {

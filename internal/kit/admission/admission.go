@@ -272,6 +272,14 @@ func (t *Turn) running() bool {
 	return !t.began.IsZero()
 }
 
+// Client is who asks; "" for a nil Turn.
+func (t *Turn) Client() Client {
+	if t == nil {
+		return ""
+	}
+	return t.client.name
+}
+
 // Stop gives the slot back before the request has ended: what follows waits for others,
 // for the client's network for instance.
 func (t *Turn) Stop() {

@@ -9,7 +9,8 @@ import (
 )
 
 // Gate is the admission control. It admits as many queries at a time as there are
-// cores; others wait in the order in which they came, programs behind people. An
+// cores; others wait, programs behind people, in the order in which they came; clients that
+// have several take turns. An
 // admitted query gets the share of the policy, reduced for its wait and its deadline. A
 // query that can no longer be answered in time is refused at once.
 //
@@ -50,6 +51,7 @@ type Ask struct {
 	Share    float64   // most that is to be ranked, 1 if zero
 	Reason   Reason    // why Share is below 1, Load unless set
 	Program  bool      // a bot or a job of ours, not a person who waits
+	Client   string    // who asks; clients take turns
 }
 
 // Ticket is the answer of a gate. The holder must call Done unless it is Refused.
@@ -257,7 +259,7 @@ func (g *Gate) signals(now time.Time, m Machine) Signals {
 	}
 	sum, count := p.waited, p.entered
 	for _, l := range []*line{&g.people, &g.programs} {
-		if w := l.first(); w != nil {
+		if w := l.oldest(); w != nil {
 			sum, count = sum+now.Sub(w.came), count+1
 		}
 	}

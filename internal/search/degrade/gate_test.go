@@ -2,6 +2,7 @@ package degrade
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -283,5 +284,34 @@ func TestAFractionOfACoreStretchesQueries(t *testing.T) {
 		g := &Gate{}
 		g.Tick(time.Unix(0, 0), Machine{Capacity: capacity})
 		near(t, "the stretch", g.stretch(), want, 1e-9)
+	}
+}
+
+func TestClientsTakeTurns(t *testing.T) {
+	var o offered
+	g := &Gate{Slots: 1, Most: 6}
+	o.offer(g, ms(0), "running", Ask{Client: "greedy"})
+	for _, name := range []string{"a1", "a2", "a3", "a4"} {
+		o.offer(g, ms(1), name, Ask{Client: "greedy"})
+	}
+	o.offer(g, ms(2), "b1", Ask{Client: "other"})
+	o.offer(g, ms(3), "c1", Ask{Client: "third"})
+	last := "running"
+	for i := range 6 {
+		o.tickets[last].DoneAt(ms(4+i), Work{})
+		last = o.names[len(o.names)-1]
+	}
+	if want := []string{"running", "a1", "b1", "c1", "a2", "a3", "a4"}; !slices.Equal(o.names, want) {
+		t.Errorf("%v, want %v", o.names, want)
+	}
+	for i := range 6 {
+		o.offer(g, ms(20), fmt.Sprint("more", i), Ask{Client: "greedy"})
+	}
+	o.offer(g, ms(21), "last", Ask{Client: "other"}) // one too many
+	if first := o.tickets["more0"]; first == nil || !first.Refused || first.Reason != Queue {
+		t.Errorf("the client with most queries was not refused: %+v", first)
+	}
+	if it := o.tickets["last"]; it != nil {
+		t.Errorf("the other client was decided on: %+v", it)
 	}
 }

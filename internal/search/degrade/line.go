@@ -10,40 +10,105 @@ type waiter struct {
 	gone   bool // answered or withdrawn
 }
 
-// line is a queue, first in, first out. Waiters that are gone are removed when they
-// come to the front.
+// line is a queue for each client, first in, first out. The clients take turns, so that one
+// with many queries makes only itself wait.
 type line struct {
-	all  []*waiter
-	head int
-	live int
+	byClient map[string]*queue
+	turns    []*queue // of clients; the next one is first
+	live     int
+}
+
+// queue has the waiters of one client. Those that are gone are removed when they come to
+// the front.
+type queue struct {
+	client string
+	all    []*waiter
+	head   int
+	live   int
 }
 
 func (l *line) push(w *waiter) {
-	if l.head > 64 && l.head > len(l.all)/2 {
-		n := copy(l.all, l.all[l.head:])
-		clear(l.all[n:])
-		l.all, l.head = l.all[:n], 0
+	q := l.byClient[w.Client]
+	if q == nil {
+		if l.byClient == nil {
+			l.byClient = map[string]*queue{}
+		}
+		q = &queue{client: w.Client}
+		l.byClient[w.Client] = q
+		l.turns = append(l.turns, q)
 	}
-	l.all = append(l.all, w)
+	q.push(w)
 	l.live++
 }
 
-// first is the next waiter, nil if there is none.
-func (l *line) first() *waiter {
-	for l.head < len(l.all) && l.all[l.head].gone {
-		l.all[l.head] = nil
-		l.head++
+func (q *queue) push(w *waiter) {
+	if q.head > 64 && q.head > len(q.all)/2 {
+		n := copy(q.all, q.all[q.head:])
+		clear(q.all[n:])
+		q.all, q.head = q.all[:n], 0
 	}
-	if l.head == len(l.all) {
-		l.all, l.head = l.all[:0], 0
+	q.all = append(q.all, w)
+	q.live++
+}
+
+// first is the next waiter, nil if there is none.
+func (q *queue) first() *waiter {
+	for q.head < len(q.all) && q.all[q.head].gone {
+		q.all[q.head] = nil
+		q.head++
+	}
+	if q.head == len(q.all) {
+		q.all, q.head = q.all[:0], 0
 		return nil
 	}
-	return l.all[l.head]
+	return q.all[q.head]
+}
+
+// next takes the first waiter of the client whose turn it is, nil if nobody waits.
+func (l *line) next() *waiter {
+	for len(l.turns) > 0 {
+		q := l.turns[0]
+		l.turns = l.turns[1:]
+		w := q.first()
+		if w == nil {
+			delete(l.byClient, q.client)
+			continue
+		}
+		l.leave(w)
+		l.turns = append(l.turns, q)
+		return w
+	}
+	return nil
+}
+
+// oldest is the waiter that came first, nil if nobody waits.
+func (l *line) oldest() (w *waiter) {
+	for _, q := range l.turns {
+		if first := q.first(); first != nil && (w == nil || first.came.Before(w.came)) {
+			w = first
+		}
+	}
+	return w
+}
+
+// excess is the oldest waiter of the client that has most of them, nil if nobody waits.
+func (l *line) excess() *waiter {
+	var most *queue
+	for _, q := range l.turns {
+		if most == nil || q.live > most.live {
+			most = q
+		}
+	}
+	if most == nil {
+		return nil
+	}
+	return most.first()
 }
 
 func (l *line) leave(w *waiter) {
 	w.gone = true
 	l.live--
+	l.byClient[w.Client].live--
 }
 
 // answers are what a call has decided, delivered after the gate is unlocked.
@@ -88,27 +153,26 @@ func (g *Gate) withdraw(w *waiter) bool {
 func (g *Gate) next(now time.Time, out *answers) {
 	g.expire(now, out)
 	for g.running < g.slots() {
-		l := &g.people
-		w := l.first()
+		w := g.people.next()
 		if w == nil {
-			l = &g.programs
-			w = l.first()
+			w = g.programs.next()
 		}
 		if w == nil {
 			return
 		}
-		l.leave(w)
 		out.all = append(out.all, answer{w, g.enter(&w.Ask, w.came, now)})
 	}
 }
 
-// expire refuses the queries at the front whose deadline cannot be met. Those behind
-// them came later and mostly have a later deadline.
+// expire refuses the queries at the front of their queues whose deadline cannot be met.
+// Those behind them came later and mostly have a later deadline.
 func (g *Gate) expire(now time.Time, out *answers) {
 	for _, l := range []*line{&g.people, &g.programs} {
-		for w := l.first(); w != nil && g.hopeless(&w.Ask, now); w = l.first() {
-			l.leave(w)
-			out.refuse(w, Deadline, now)
+		for _, q := range l.turns {
+			for w := q.first(); w != nil && g.hopeless(&w.Ask, now); w = q.first() {
+				l.leave(w)
+				out.refuse(w, Deadline, now)
+			}
 		}
 	}
 }
@@ -122,8 +186,8 @@ func (g *Gate) hopeless(w *Ask, now time.Time) bool {
 	return !w.Deadline.IsZero() && w.Deadline.Sub(now) <= g.cheapest()
 }
 
-// bound keeps the lines short: it refuses the oldest programs first, which have the
-// least time left, then the oldest people.
+// bound keeps the lines short: it refuses programs first, then people, of the client that
+// has most of them; its oldest first, which have the least time left.
 func (g *Gate) bound(now time.Time, out *answers) {
 	most := g.Most
 	if most == 0 {
@@ -131,10 +195,10 @@ func (g *Gate) bound(now time.Time, out *answers) {
 	}
 	for !g.Blind && g.waiting() > most {
 		l := &g.programs
-		w := l.first()
+		w := l.excess()
 		if w == nil {
 			l = &g.people
-			w = l.first()
+			w = l.excess()
 		}
 		l.leave(w)
 		out.refuse(w, Queue, now)

@@ -17,6 +17,7 @@ type Ask struct {
 	Shards  []int          // to query; all that are held if empty
 	Reason  degrade.Reason // why the query's share is below 1
 	Program bool           // from a bot, which may wait
+	Client  string         // who asks; clients take turns
 }
 
 // Part is the merged answer of some shards.

@@ -119,7 +119,7 @@ func (x *Index) admit(ctx context.Context, a *Ask) (degrade.Ticket, error) {
 	if reason == "" || reason == degrade.None {
 		reason = Asked
 	}
-	t := x.load.gate.Enter(ctx, degrade.Ask{Share: max(leastShare, min(a.Query.Share, 1)), Reason: reason, Program: a.Program})
+	t := x.load.gate.Enter(ctx, degrade.Ask{Share: max(leastShare, min(a.Query.Share, 1)), Reason: reason, Program: a.Program, Client: a.Client})
 	if t.Refused {
 		x.add("refused_total", 1, "reason", string(t.Reason))
 		return t, courant.Errorf(courant.Busy, "search overloaded (%s); try again in a moment", t.Reason)

@@ -13,7 +13,7 @@ import (
 // FromAsk is the message of a query.
 func FromAsk(a *index.Ask) *Ask {
 	q := &a.Query
-	out := &Ask{Reason: string(a.Reason), Program: a.Program, Shards: numbers[int32](a.Shards), Query: &Query{
+	out := &Ask{Reason: string(a.Reason), Program: a.Program, Client: a.Client, Shards: numbers[int32](a.Shards), Query: &Query{
 		Exact: q.Exact, Near: q.Near, Category: q.Category, Source: q.Source, Language: q.Language, Vendors: q.Vendors,
 		PriceMin: q.PriceMin, PriceMax: q.PriceMax, Available: q.Available, Region: int32(q.Region), Kind: int32(q.Kind), Sort: int32(q.Sort),
 		Top: int32(q.Top), Grouped: q.Grouped, Share: q.Share, Explain: q.Explain,
@@ -33,7 +33,7 @@ func FromAsk(a *index.Ask) *Ask {
 func (x *Ask) Into() *index.Ask {
 	q := x.GetQuery()
 	p := q.GetPerson()
-	a := &index.Ask{Reason: degrade.Reason(x.GetReason()), Program: x.GetProgram(), Shards: numbers[int](x.GetShards()), Query: shard.Query{
+	a := &index.Ask{Reason: degrade.Reason(x.GetReason()), Program: x.GetProgram(), Client: x.GetClient(), Shards: numbers[int](x.GetShards()), Query: shard.Query{
 		Exact: q.GetExact(), Near: q.GetNear(), Category: q.GetCategory(), Source: q.GetSource(), Language: q.GetLanguage(), Vendors: q.GetVendors(),
 		PriceMin: q.GetPriceMin(), PriceMax: q.GetPriceMax(), Available: q.GetAvailable(), Region: int(q.GetRegion()), Kind: shard.Kind(q.GetKind()),
 		Sort: shard.Sort(q.GetSort()), Top: int(q.GetTop()), Grouped: q.GetGrouped(), Share: q.GetShare(), Explain: q.GetExplain(),
