@@ -15,6 +15,7 @@ import (
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/api"
 	"github.com/courant-platform/courant/internal/front/serve"
+	"github.com/courant-platform/courant/internal/kit/admission"
 	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/port/store/sqlite"
@@ -55,7 +56,7 @@ func BenchmarkNewest(b *testing.B) {
 			for i := range hostile {
 				all.Go(func() {
 					for ctx.Err() == nil {
-						get(ctx, b, fronts, []string{"/api/v1/pages?language=xx", "/api/v1/pages?since=2020-01-01T00:00:00Z&language=xx"}[i%2])
+						getAs(ctx, b, fronts, fmt.Sprintf("192.0.2.%d:1", i+1), []string{"/api/v1/pages?language=xx", "/api/v1/pages?since=2020-01-01T00:00:00Z&language=xx"}[i%2])
 					}
 				})
 			}
@@ -69,8 +70,13 @@ func BenchmarkNewest(b *testing.B) {
 }
 
 func get(ctx context.Context, b *testing.B, h http.Handler, path string) {
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil))
+	getAs(ctx, b, h, "198.51.100.1:1", path)
+}
+
+func getAs(ctx context.Context, b *testing.B, h http.Handler, from, path string) {
+	w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil)
+	r.RemoteAddr = from
+	h.ServeHTTP(w, r)
 	if w.Code != http.StatusOK && ctx.Err() == nil {
 		b.Errorf("%s: %d %s", path, w.Code, w.Body)
 	}
@@ -98,7 +104,12 @@ func listing(b *testing.B) http.Handler {
 	mux := http.NewServeMux()
 	(&api.API{Store: s, Log: slog.New(slog.DiscardHandler), Admit: admit}).Register(mux)
 	(&serve.Serve{Store: s, Log: slog.New(slog.DiscardHandler)}).Register(mux)
-	return mux
+	return &admission.Door{Gate: &admission.Gate{Slots: 2}, Next: mux,
+		Client: func(r *http.Request) admission.Client { return admission.ClientOf(r, nil) },
+		Rule: func(r *http.Request) admission.Rule {
+			_, pattern := mux.Handler(r)
+			return admission.Rule{Kind: pattern}
+		}}
 }
 
 // fillSources puts 10,000 sources, of which the first, shop, has half of all pages.

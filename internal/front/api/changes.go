@@ -37,7 +37,7 @@ type Change struct {
 }
 
 // Changes is one batch of the change feed. Next is the value of after for the next
-// request.
+// request. A batch may end before the limit, but has at least one change if there is one.
 type Changes struct {
 	Changes []Change `json:"changes"`
 	Next    int64    `json:"next"`
@@ -130,25 +130,40 @@ func (a *API) changes(w http.ResponseWriter, r *http.Request) (int, any, error) 
 	if err == nil && stream {
 		return a.stream(w, r, q)
 	}
-	out := Changes{Next: q.after}
-	for end := time.Now().Add(q.wait); err == nil; {
-		heard := a.changed.Heard()
-		if out, err = a.readChanges(r.Context(), q); err != nil || len(out.Changes) > 0 {
-			break
-		}
-		if left := time.Until(end); left <= 0 || a.changed.Closed() || !a.pause(r, heard, min(left, lookEvery)) {
-			break
-		}
+	if err != nil {
+		return 0, nil, err
 	}
-	return a.changesOrGone(w, out, err)
+	end, limit := time.Now().Add(q.wait), q.limit
+	status, v, err := sendList(w, r, "changes", limit, func(n int) ([]Change, error) {
+		q.limit = n
+		out, err := a.awaitChanges(r, q, end)
+		q.after, end = out.Next, time.Time{}
+		return out.Changes, err
+	}, func() any { return q.after })
+	return goneIfOld(w, status, v, err)
 }
 
-func (a *API) changesOrGone(w http.ResponseWriter, out Changes, err error) (int, any, error) {
+// awaitChanges reads changes, and waits until there are some or until a time.
+func (a *API) awaitChanges(r *http.Request, q changesQuery, end time.Time) (Changes, error) {
+	for {
+		heard := a.changed.Heard()
+		out, err := a.readChanges(r.Context(), q)
+		if err != nil || len(out.Changes) > 0 {
+			return out, err
+		}
+		if left := time.Until(end); left <= 0 || a.changed.Closed() || !a.pause(r, heard, min(left, lookEvery)) {
+			return out, err
+		}
+	}
+}
+
+// goneIfOld answers 410 to a number of which the changes are not known any more.
+func goneIfOld(w http.ResponseWriter, status int, v any, err error) (int, any, error) {
 	if errors.Is(err, errBeginAgain) {
 		web.FailWith(w, http.StatusGone, err.Error())
 		return 0, nil, nil
 	}
-	return http.StatusOK, out, err
+	return status, v, err
 }
 
 // pause waits for a notification or for d. It returns false if the request ends first.
@@ -171,7 +186,7 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, q changesQuery) (in
 	heard := a.changed.Heard()
 	out, err := a.readChanges(r.Context(), q)
 	if err != nil {
-		return a.changesOrGone(w, out, err)
+		return goneIfOld(w, 0, nil, err)
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")

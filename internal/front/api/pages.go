@@ -35,7 +35,7 @@ type Listing struct {
 
 // mostWalked is how many rows of an index one request reads in search of pages that pass
 // the filters that the index does not have.
-const mostWalked = 2000
+const mostWalked = 500
 
 // pageQuery is which pages are listed. In the order of ids, before.stored is 0.
 type pageQuery struct {
@@ -97,13 +97,20 @@ func (q *pageQuery) readCursor(cursor string) (err error) {
 }
 
 // pages lists pages, newest first.
-func (a *API) pages(_ http.ResponseWriter, r *http.Request) (int, any, error) {
+func (a *API) pages(w http.ResponseWriter, r *http.Request) (int, any, error) {
 	q, err := pageQueryOf(r.URL.Query())
 	if err != nil {
 		return 0, nil, err
 	}
-	out, err := a.list(r.Context(), q)
-	return http.StatusOK, out, err
+	next, limit := "", q.limit
+	return sendList(w, r, "pages", limit, func(n int) ([]Listed, error) {
+		q.limit = n
+		out, err := a.list(r.Context(), q)
+		if next = out.Next; next != "" && err == nil {
+			err = q.readCursor(next)
+		}
+		return out.Pages, err
+	}, func() any { return next })
 }
 
 func (a *API) list(ctx context.Context, q pageQuery) (out Listing, err error) {

@@ -30,7 +30,8 @@ type Gate struct {
 
 	// mu guards the fields below, and those of clients and turns.
 	mu       sync.Mutex
-	clients  map[Client]*client // that have a request
+	clients  map[Client]*client // that have a request, or had more time than others
+	few      int                // clients, up to which none is forgotten while requests run
 	waiting  []*client          // those that have one in the queue
 	running  int
 	open     int
@@ -39,7 +40,7 @@ type Gate struct {
 	costs    map[string]time.Duration
 }
 
-// client is a client with at least one request.
+// client is a client with a request, or whose use of time is remembered.
 type client struct {
 	name   Client
 	used   time.Duration // virtual time: what its requests took
@@ -101,8 +102,23 @@ func (t *Turn) leave() {
 	t.rise()
 	c.open--
 	g.open--
-	if c.turns--; c.turns == 0 {
-		delete(g.clients, c.name)
+	c.turns--
+	g.settle()
+}
+
+// settle forgets the clients that have no request and are not ahead of others: they would
+// begin like new ones. When nothing runs, nobody is ahead.
+func (g *Gate) settle() {
+	if idle := g.running == 0 && len(g.waiting) == 0; idle || len(g.clients) > g.few {
+		for name, c := range g.clients {
+			if idle {
+				g.clock = max(g.clock, c.used)
+			}
+			if c.turns == 0 && (idle || c.used <= g.clock) {
+				delete(g.clients, name)
+			}
+		}
+		g.few = 2*len(g.clients) + 64
 	}
 }
 

@@ -88,13 +88,13 @@ func TestAClientAloneHasAllSlotsAndTheNewOneIsNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(&admission.Gate{Slots: 2})
 		for i := range 6 {
-			w.ask(t.Context(), "greedy", fmt.Sprintf("/list/%dms", 100+i))
+			w.ask(t.Context(), "greedy", fmt.Sprintf("/list/%dms", 100+10*i))
 		}
 		time.Sleep(50 * time.Millisecond)
 		w.ask(t.Context(), "other", "/list/1ms")
 		time.Sleep(time.Second)
 		synctest.Wait()
-		w.has(t, "greedy/list/100ms", "greedy/list/101ms", "other/list/1ms", "greedy/list/102ms", "greedy/list/103ms", "greedy/list/104ms", "greedy/list/105ms")
+		w.has(t, "greedy/list/100ms", "other/list/1ms", "greedy/list/110ms", "greedy/list/120ms", "greedy/list/130ms", "greedy/list/140ms", "greedy/list/150ms")
 	})
 }
 
@@ -306,4 +306,22 @@ func TestWhoAsks(t *testing.T) {
 			t.Errorf("%s with %q: %q, want %q", c.remote, c.forwarded, got, c.want)
 		}
 	}
+}
+
+func TestWhatAClientHadCountsAlsoIfItWaitsForEachAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(&admission.Gate{Slots: 1})
+		for range 20 {
+			w.ask(t.Context(), "steady", "/list/10ms")
+		}
+		w.ask(t.Context(), "dear", "/list/50ms")
+		time.Sleep(65 * time.Millisecond) // it has been answered
+		w.ask(t.Context(), "dear", "/list/1ms")
+		w.ask(t.Context(), "cheap", "/list/2ms")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if cheap, dear := slices.Index(w.answered, "cheap/list/2ms"), slices.Index(w.answered, "dear/list/1ms"); cheap > 4 || dear < 7 {
+			t.Errorf("the cheap one is answered as number %d, the dear one as %d: %v", cheap, dear, w.answered)
+		}
+	})
 }
