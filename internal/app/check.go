@@ -98,7 +98,7 @@ func (c Config) validateTimes() error {
 
 func (c Config) validateCounts() error {
 	for name, n := range map[string]int{
-		"robot.connections": c.Robot.Connections, "robot.connections_per_host": c.Robot.ConnectionsPerHost,
+		"http.connections_per_client": c.HTTP.ConnectionsPerClient, "robot.connections": c.Robot.Connections, "robot.connections_per_host": c.Robot.ConnectionsPerHost,
 		"parse.workers": c.Parse.Workers, "pages.workers": c.Pages.Workers, "media.workers": c.Media.Workers,
 		"media.max_pictures": c.Media.MaxPictures, "store.connections": c.Store.Conns, "bus.replicas": c.Bus.Replicas,
 	} {

@@ -51,10 +51,11 @@ type Config struct {
 
 // HTTP says where people reach us.
 type HTTP struct {
-	Listen         string   `toml:"listen" comment:"address to listen on; one that other machines can reach needs admin_password"`
-	PublicURL      string   `toml:"public_url" comment:"public URL of this server, for readers and for the callbacks of hubs"`
-	TrustedProxies []string `toml:"trusted_proxies" comment:"addresses or networks of our own proxies: their X-Forwarded-For says who asks"`
-	Password       string   `toml:"admin_password" comment:"12 characters or more; gives the same rights as a token"`
+	Listen               string   `toml:"listen" comment:"address to listen on; one that other machines can reach needs admin_password"`
+	PublicURL            string   `toml:"public_url" comment:"public URL of this server, for readers and for the callbacks of hubs"`
+	TrustedProxies       []string `toml:"trusted_proxies" comment:"addresses or networks of our own proxies: their X-Forwarded-For says who asks"`
+	ConnectionsPerClient int      `toml:"connections_per_client" comment:"maximum number of connections of an address, or of an IPv6 network of 64 bits, that is not a trusted proxy"`
+	Password             string   `toml:"admin_password" comment:"12 characters or more; gives the same rights as a token"`
 }
 
 // Catalog says how offers are understood.
@@ -93,7 +94,7 @@ type BusConfig struct {
 // Defaults is the configuration without a file.
 func Defaults() Config {
 	return Config{
-		HTTP:     HTTP{Listen: "127.0.0.1:8080"},
+		HTTP:     HTTP{Listen: "127.0.0.1:8080", ConnectionsPerClient: 256},
 		Log:      Log{Level: "info"},
 		Store:    StoreConfig{Conns: 16},
 		Bus:      BusConfig{Kind: "memory", Replicas: 1, MaxAge: setting.Duration(24 * 3600 * 1e9)},

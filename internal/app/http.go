@@ -66,7 +66,9 @@ func (p *Platform) http(ctx context.Context, mux *http.ServeMux, l net.Listener)
 	s := &http.Server{Handler: p.handler(mux), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	done := make(chan error, 1)
-	go func() { done <- s.Serve(l) }()
+	go func() {
+		done <- s.Serve(&fairListener{Listener: l, each: p.Config.HTTP.ConnectionsPerClient, proxies: p.proxies})
+	}()
 	select {
 	case err := <-done:
 		return err
@@ -93,9 +95,10 @@ func (p *Platform) handler(mux *http.ServeMux) http.Handler {
 }
 
 // admission is the gate of this process. Requests need a core with a SQLite store, and
-// mostly wait for the network with PostgreSQL.
+// mostly wait for the network with PostgreSQL. One core is for all that is no request's turn:
+// with all of them in use, Go looks for arriving requests only every 10 ms.
 func (p *Platform) admission() *admission.Gate {
-	slots := max(runtime.GOMAXPROCS(0), 2)
+	slots := max(runtime.GOMAXPROCS(0)-1, 1)
 	if p.Config.Store.URL != "" {
 		slots = max(p.Config.Store.Conns/2, slots)
 	}

@@ -125,7 +125,7 @@ func (a *API) changes(w http.ResponseWriter, r *http.Request) (int, any, error) 
 	}
 	stream := web.Prefers(r, "text/event-stream", "application/json")
 	if stream || q.wait > 0 {
-		err = admission.TurnOf(r.Context()).Sleep()
+		err = admission.TurnOf(r.Context()).Sleep(r.Context())
 	}
 	if err == nil && stream {
 		return a.stream(w, r, q)

@@ -167,7 +167,7 @@ func (a *API) downloads(w http.ResponseWriter, r *http.Request) (int, any, error
 		if wait, err = waitOf(text); err != nil {
 			return 0, nil, courant.Errorf(courant.Invalid, "wait must be a duration from 0 to %s, such as 30s, not %q", longestWait, text)
 		}
-		err = admission.TurnOf(r.Context()).Sleep()
+		err = admission.TurnOf(r.Context()).Sleep(r.Context())
 	}
 	out := []Download{}
 	for end := time.Now().Add(wait); err == nil; {

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/courant-platform/courant/internal/kit/web"
@@ -27,6 +28,8 @@ type Gate struct {
 	Asleep   int           // requests of a client that wait for something to happen; 16
 	Sleepers int           // of all clients, and once more of all holders of a token; 1,000
 	Patience time.Duration // how long a request waits for its turn; 5 s
+
+	pausing atomic.Int64 // requests whose refusal is delayed
 
 	// mu guards the fields below, and those of clients and turns.
 	mu       sync.Mutex
@@ -75,7 +78,7 @@ func or[T int | time.Duration](value, otherwise T) T {
 	return otherwise
 }
 
-// come registers a request. The caller must call leave, also if it is refused.
+// come registers a request, unless it is refused. The caller must call leave.
 func (g *Gate) come(who Client, kind string) (*Turn, *web.Refusal) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -87,10 +90,13 @@ func (g *Gate) come(who Client, kind string) (*Turn, *web.Refusal) {
 		c = &client{name: who}
 		g.clients[who] = c
 	}
+	if r := g.crowded(c); r != nil {
+		return nil, r
+	}
 	c.turns++
 	c.open++
 	g.open++
-	return &Turn{gate: g, client: c, kind: kind}, g.crowded(c)
+	return &Turn{gate: g, client: c, kind: kind}, nil
 }
 
 // leave ends a request.
@@ -122,15 +128,36 @@ func (g *Gate) settle() {
 	}
 }
 
+const (
+	beforeNo = 500 * time.Millisecond // a refused client may send its next request after that
+	mostNo   = 4096                   // requests that are refused so late
+)
+
+// pause delays a refusal: refusing thousands of requests a second of a client that asks
+// again at once would take the processors from the others. While too many are delayed, the
+// client has to connect anew instead.
+func (g *Gate) pause(ctx context.Context, r *web.Refusal) {
+	defer g.pausing.Add(-1)
+	if r.Close = g.pausing.Add(1) > mostNo; r.Close {
+		return
+	}
+	d := time.NewTimer(beforeNo)
+	defer d.Stop()
+	select {
+	case <-d.C:
+	case <-ctx.Done():
+	}
+}
+
 // crowded refuses a request if its client has too many, or all clients together have: then
 // a request of the client that has most in the queue makes room instead, if there is one.
 func (g *Gate) crowded(c *client) *web.Refusal {
 	switch {
 	case c.name == Holders:
 		return nil
-	case c.open > or(g.Each, 64):
+	case c.open >= or(g.Each, 64):
 		return g.refuse(c, true)
-	case g.open <= or(g.Most, 1024):
+	case g.open < or(g.Most, 1024):
 		return nil
 	}
 	most := c
@@ -309,13 +336,22 @@ func (t *Turn) Stop() {
 
 // Sleep gives the slot back while the request waits for something to happen. It fails with
 // a web.Refusal if too many do.
-func (t *Turn) Sleep() error {
+func (t *Turn) Sleep(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}
+	if r := t.sleep(); r != nil {
+		t.gate.pause(ctx, r)
+		return r
+	}
+	return nil
+}
+
+func (t *Turn) sleep() *web.Refusal {
 	g, c := t.gate, t.client
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	t.stop()
 	switch most := or(g.Sleepers, 1000); {
 	case t.asleep:
 		return nil
@@ -328,7 +364,6 @@ func (t *Turn) Sleep() error {
 		r.Text = "too many clients already wait for changes; ask again without wait, or later"
 		return r
 	}
-	t.stop()
 	t.asleep = true
 	c.asleep++
 	c.open--

@@ -46,11 +46,12 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	t, refused := d.Gate.come(d.Client(r), rule.Kind)
-	defer t.leave()
 	if refused != nil {
+		d.Gate.pause(r.Context(), refused)
 		web.Refuse(w, refused)
 		return
 	}
+	defer t.leave()
 	small, err := readAhead(r)
 	if err != nil {
 		return // the client has gone

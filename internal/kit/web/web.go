@@ -23,6 +23,7 @@ type Refusal struct {
 	Status int // 429 or 503
 	Text   string
 	After  time.Duration // at least a second
+	Close  bool          // the connection too
 }
 
 func (r *Refusal) Error() string { return r.Text }
@@ -90,6 +91,7 @@ func Failed(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error)
 		var refusal *Refusal
 		if errors.As(err, &refusal) {
 			after = refusal.After
+			closeIf(w, refusal)
 		}
 		w.Header().Set("Retry-After", seconds(after))
 	}
@@ -98,8 +100,15 @@ func Failed(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error)
 
 // Refuse answers that a request may succeed later.
 func Refuse(w http.ResponseWriter, r *Refusal) {
+	closeIf(w, r)
 	w.Header().Set("Retry-After", seconds(r.After))
 	FailWith(w, r.Status, r.Text)
+}
+
+func closeIf(w http.ResponseWriter, r *Refusal) {
+	if r.Close {
+		w.Header().Set("Connection", "close")
+	}
 }
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }
