@@ -61,8 +61,13 @@ func (c Config) validatePorts() error {
 	default:
 		return invalid("bus.kind must be memory or nats, not %q", c.Bus.Kind)
 	}
-	if u := c.Store.URL; u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") && !strings.Contains(u, "=") {
-		return invalid("store.url must be a PostgreSQL URL such as postgres://user@host/name, not %q", link.Redact(u))
+	for name, u := range map[string]string{"url": c.Store.URL, "migrate_url": c.Store.MigrateURL} {
+		if u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") && !strings.Contains(u, "=") {
+			return invalid("store.%s must be a PostgreSQL URL such as postgres://user@host/name, not %q", name, link.Redact(u))
+		}
+	}
+	if c.Store.Pooler && c.Store.MigrateURL == "" {
+		return invalid("store.pooler: set store.migrate_url to the address of the database itself, because migrations cannot pass through a pooler")
 	}
 	return nil
 }
@@ -86,6 +91,11 @@ func (c Config) validateUnits() error {
 }
 
 func (c Config) validateTimes() error {
+	for name, d := range map[string]setting.Duration{"store.dead_after": c.Store.DeadAfter, "store.statement_timeout": c.Store.StatementTimeout} {
+		if time.Duration(d) < time.Second {
+			return invalid("%s must be at least 1s, not %v", name, d)
+		}
+	}
 	s := c.Schedule
 	if time.Duration(s.MinInterval) < time.Second {
 		return invalid("schedule.min_interval must be at least 1s, not %v", s.MinInterval)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -72,8 +73,12 @@ type Log struct {
 
 // StoreConfig says where the store is.
 type StoreConfig struct {
-	URL   string `toml:"url" comment:"postgres://…; default: a SQLite file in the data folder"`
-	Conns int    `toml:"connections" comment:"maximum number of connections to PostgreSQL"`
+	URL              string           `toml:"url" comment:"postgres://…; default: a SQLite file in the data folder"`
+	MigrateURL       string           `toml:"migrate_url" comment:"address for migrations, which a pooler cannot pass on; default: url"`
+	Conns            int              `toml:"connections" comment:"maximum number of connections to PostgreSQL"`
+	Pooler           bool             `toml:"pooler" comment:"url is a pooler such as pgbouncer that gives each transaction another session"`
+	DeadAfter        setting.Duration `toml:"dead_after" comment:"a connection is dead if what was sent is not acknowledged for so long"`
+	StatementTimeout setting.Duration `toml:"statement_timeout" comment:"how long a statement may take; a transaction may take one and a half times that"`
 }
 
 // BlobConfig says where downloads and pictures are kept.
@@ -96,7 +101,7 @@ func Defaults() Config {
 	return Config{
 		HTTP:     HTTP{Listen: "127.0.0.1:8080", ConnectionsPerClient: 256},
 		Log:      Log{Level: "info"},
-		Store:    StoreConfig{Conns: 16},
+		Store:    StoreConfig{Conns: 16, DeadAfter: setting.Duration(10 * time.Second), StatementTimeout: setting.Duration(10 * time.Second)},
 		Bus:      BusConfig{Kind: "memory", Replicas: 1, MaxAge: setting.Duration(24 * 3600 * 1e9)},
 		Schedule: schedule.Defaults(), WebSub: websub.Defaults(), Robot: robot.Defaults(), Parse: parse.Defaults(), Media: media.Defaults(),
 		Pages: pages.Defaults(), Serve: serve.Defaults(), Index: index.Defaults(), Search: search.Defaults(),
@@ -161,7 +166,7 @@ func (c Config) Text() (string, error) {
 	if shown.Bus.Token != "" {
 		shown.Bus.Token = "(set)"
 	}
-	for _, address := range []*string{&shown.Store.URL, &shown.Bus.URL, &shown.Robot.Proxy} {
+	for _, address := range []*string{&shown.Store.URL, &shown.Store.MigrateURL, &shown.Bus.URL, &shown.Robot.Proxy} {
 		*address = link.Redact(*address)
 	}
 	text, err := toml.Marshal(shown)

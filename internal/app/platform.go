@@ -86,7 +86,9 @@ func Open(ctx context.Context, c Config, dir string, log *slog.Logger) (*Platfor
 func (p *Platform) openStore(ctx context.Context, dir string) (err error) {
 	var d store.Driver
 	if p.Config.Store.URL != "" {
-		d, err = postgres.Open(ctx, postgres.Config{URL: p.Config.Store.URL, Conns: p.Config.Store.Conns})
+		c := p.Config.Store
+		d, err = postgres.Open(ctx, postgres.Config{URL: c.URL, MigrateURL: c.MigrateURL, Conns: c.Conns, Pooler: c.Pooler,
+			DeadAfter: time.Duration(c.DeadAfter), StatementTimeout: time.Duration(c.StatementTimeout)})
 	} else {
 		d, err = sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(dir, "courant.db")})
 	}
@@ -160,17 +162,4 @@ func (p *Platform) client(role string) (*client.Client, error) {
 		})
 	}
 	return c, err
-}
-
-// NewLog returns the logger of a configuration.
-func NewLog(c Log, out *os.File) *slog.Logger {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
-		level = slog.LevelInfo
-	}
-	o := &slog.HandlerOptions{Level: level}
-	if c.JSON {
-		return slog.New(slog.NewJSONHandler(out, o))
-	}
-	return slog.New(slog.NewTextHandler(out, o))
 }

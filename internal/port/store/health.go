@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -14,7 +16,35 @@ var (
 	ErrDamaged = errors.New("the database is damaged")
 	// ErrReadOnly means that it takes no changes, as a standby of PostgreSQL does.
 	ErrReadOnly = errors.New("the database is read-only")
+	// ErrAway means that it was not reached, or did not answer in time.
+	ErrAway = errors.New("the database does not answer")
 )
+
+// Mark returns err such that errors.Is finds the marks too. Its text is that of err.
+func Mark(err error, marks ...error) error { return &marked{err, marks} }
+
+type marked struct {
+	err   error
+	marks []error
+}
+
+func (m *marked) Error() string   { return m.err.Error() }
+func (m *marked) Unwrap() []error { return append([]error{m.err}, m.marks...) }
+
+// outage is the time during which the database does not answer.
+type outage struct{ since atomic.Int64 } // in nanoseconds since 1970; 0 if it answers
+
+// note logs the beginning and the end of an outage; began is when the call began.
+func (o *outage) note(err error, began time.Time, log *slog.Logger) {
+	switch since := o.since.Load(); {
+	case errors.Is(err, ErrAway):
+		if o.since.CompareAndSwap(0, time.Now().UnixNano()) {
+			log.Error("the database does not answer; trying again until it does", "error", err.Error())
+		}
+	case since != 0 && err == nil && began.UnixNano() > since && o.since.CompareAndSwap(since, 0):
+		log.Info("the database answers again", "after", time.Since(time.Unix(0, since)).Round(time.Second))
+	}
+}
 
 // damage remembers the last error of a damaged database: the damage of one table does not
 // show in the others.
@@ -44,6 +74,13 @@ func (d *damage) recent() error {
 		return d.err
 	}
 	return nil
+}
+
+// note records what the error of a call says about the database.
+func (s *Store) note(err error, began time.Time) {
+	s.full.note(err, s.log)
+	s.damage.note(err)
+	s.outage.note(err, began, s.log)
 }
 
 // Healthy returns nil if the store can be read and written. An error that wraps ErrFull,

@@ -67,6 +67,7 @@ type Store struct {
 	clock     clock
 	full      fullness
 	damage    damage
+	outage    outage
 
 	secrets sync.Map // those that were read, by name
 }
@@ -87,16 +88,18 @@ func Open(ctx context.Context, d Driver, log *slog.Logger) (*Store, error) {
 // Read runs f over committed state, the same for all of its statements. When ctx ends, so
 // does the statement that f is running.
 func (s *Store) Read(ctx context.Context, f func(Reader) error) error {
+	began := time.Now()
 	err := s.driver.Read(ctx, false, func(c Conn) error { return f(Reader{c}) })
-	s.damage.note(err)
+	s.note(err, began)
 	return err
 }
 
 // Rows is Read for a single query: it calls scan for every row. It costs one round trip,
 // without a transaction.
 func (s *Store) Rows(ctx context.Context, scan func(Rows) error, query string, args ...any) error {
+	began := time.Now()
 	err := s.driver.Read(ctx, true, func(c Conn) error { return Reader{c}.Rows(scan, query, args...) })
-	s.damage.note(err)
+	s.note(err, began)
 	return err
 }
 
@@ -115,6 +118,7 @@ func (s *Store) WriteSoon(ctx context.Context, f func(*Tx) error) error { return
 
 func (s *Store) write(ctx context.Context, soon bool, f func(*Tx) error) error {
 	var tx *Tx
+	began := time.Now()
 	err := s.driver.Write(ctx, soon, func(c Conn) error {
 		tx = &Tx{Reader: Reader{c}, now: s.Now()}
 		if err := f(tx); err != nil {
@@ -122,8 +126,7 @@ func (s *Store) write(ctx context.Context, soon bool, f func(*Tx) error) error {
 		}
 		return s.putOutbox(tx)
 	})
-	s.full.note(err, s.log)
-	s.damage.note(err)
+	s.note(err, began)
 	if err == nil && tx.outbox.seq != 0 {
 		s.hand(tx.outbox)
 	}

@@ -3,10 +3,10 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,77 +20,144 @@ import (
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
-// Config says where the database is.
+// Config says where the database is. Zero means the default.
 type Config struct {
-	URL   string // postgres://… or key=value pairs
-	Conns int    // most connections; 16 unless set
+	URL        string // postgres://… or key=value pairs, with several hosts if there are standbys
+	MigrateURL string // for migrations, which need a session of the server; URL unless set
+	Conns      int    // most connections; 16
+
+	// DeadAfter is how long what was sent may stay unacknowledged; 10 s. Then the connection
+	// is dead.
+	DeadAfter time.Duration
+	// StatementTimeout is how long a statement may take; 10 s. A transaction, and any call,
+	// ends after one and a half times that.
+	StatementTimeout time.Duration
+	// Pooler says that a pooler is in between that gives each transaction another session:
+	// nothing may be kept in a session, neither settings nor prepared statements.
+	Pooler bool
+}
+
+func (c *Config) fill() {
+	c.Conns = cmp.Or(c.Conns, 16)
+	c.DeadAfter = cmp.Or(c.DeadAfter, 10*time.Second)
+	c.StatementTimeout = cmp.Or(c.StatementTimeout, 10*time.Second)
+	c.MigrateURL = cmp.Or(c.MigrateURL, c.URL)
 }
 
 // DB is a pool of connections.
-type DB struct{ pool *pgxpool.Pool }
+type DB struct {
+	pool   *pgxpool.Pool
+	config Config
+	begin  [2]string // with a pooler: what begins a transaction that reads, or writes
+}
 
 func dialect() store.Dialect {
 	return store.Dialect{Name: goose.DialectPostgres, Lock: "FOR UPDATE", Skip: "FOR UPDATE SKIP LOCKED", Bytes: `COLLATE "C"`}
 }
 
-// byIndex has the server prefer indexes. Each statement has one, but while a table grows
-// faster than its statistics are made, the server takes it for a small one and reads it as
-// a whole, again and again.
-const byIndex = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off"
+// settings are those of each session. The first four have the server prefer indexes: each
+// statement has one, but while a table grows faster than its statistics are made, the server
+// takes it for a small one and reads it as a whole, again and again.
+func (c *Config) settings() []string {
+	return []string{"enable_seqscan = off", "enable_hashjoin = off", "enable_mergejoin = off", "jit = off",
+		fmt.Sprintf("statement_timeout = %d", c.StatementTimeout.Milliseconds()), "lock_timeout = 10000", "idle_in_transaction_session_timeout = 60000"}
+}
+
+// set is a text that sets all settings.
+func (c *Config) set(how string) (text string) {
+	for _, s := range c.settings() {
+		text += how + " " + s + "; "
+	}
+	return text
+}
 
 // Open connects and applies the missing migrations, one process at a time. A wrong URL
 // is courant.Invalid.
 func Open(ctx context.Context, c Config) (*DB, error) {
-	pc, err := pgxpool.ParseConfig(c.URL)
+	c.fill()
+	pc, err := c.pool(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{config: c}
+	if c.Pooler {
+		pc.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+		pc.ConnConfig.StatementCacheCapacity, pc.ConnConfig.DescriptionCacheCapacity = 0, 0
+		set := c.set("SET LOCAL")
+		db.begin = [2]string{"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; " + set, "BEGIN; " + set}
+	} else {
+		pc.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, c.set("SET"))
+			return err
+		}
+	}
+	if err := migrate(ctx, &c); err != nil {
+		return nil, fmt.Errorf("database %s on %s: %w", pc.ConnConfig.Database, pc.ConnConfig.Host, err)
+	}
+	db.pool, err = pgxpool.NewWithConfig(ctx, pc)
+	if err != nil {
+		return nil, fmt.Errorf("connect to database: %w", err)
+	}
+	return db, nil
+}
+
+// pool is the configuration of a pool of connections that notice when the server is gone.
+func (c *Config) pool(url string) (*pgxpool.Config, error) {
+	pc, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, courant.Errorf(courant.Invalid, "database URL: %w", err)
 	}
-	pc.MaxConns = 16
-	if c.Conns > 0 {
-		pc.MaxConns = int32(c.Conns)
+	pc.MaxConns = int32(c.Conns)
+	pc.ConnConfig.ConnectTimeout = cmp.Or(pc.ConnConfig.ConnectTimeout, dialTimeout)
+	pc.ConnConfig.DialFunc = dialer(c.DeadAfter).DialContext
+	if _, named := pc.ConnConfig.RuntimeParams["application_name"]; !named {
+		pc.ConnConfig.RuntimeParams["application_name"] = "courant"
 	}
-	pc.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
-		_, err := c.Exec(ctx, byIndex)
+	return pc, nil
+}
+
+// migrate uses connections of its own, without time-outs for statements: a migration of a
+// large table takes long.
+func migrate(ctx context.Context, c *Config) error {
+	pc, err := c.pool(c.MigrateURL)
+	if err != nil {
 		return err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
 	if err != nil {
-		return nil, fmt.Errorf("connect to database: %w", err)
+		return fmt.Errorf("connect: %w", err)
 	}
-	if err := migrate(ctx, pool); err != nil {
-		pool.Close()
-		return nil, fmt.Errorf("database %s on %s: %w", pc.ConnConfig.Database, pc.ConnConfig.Host, err)
-	}
-	return &DB{pool: pool}, nil
-}
-
-func migrate(ctx context.Context, pool *pgxpool.Pool) error {
+	defer pool.Close()
 	locker, err := lock.NewPostgresSessionLocker()
 	if err != nil {
 		return err
 	}
-	db := stdlib.OpenDBFromPool(pool)
-	return errors.Join(dialect().Migrate(ctx, db, goose.WithSessionLocker(locker)), db.Close())
+	sql := stdlib.OpenDBFromPool(pool)
+	return errors.Join(dialect().Migrate(ctx, sql, goose.WithSessionLocker(locker)), sql.Close())
 }
 
 // Read runs f over one snapshot, up to five times if it conflicts with others. With one, f
 // runs a single statement, which is one round trip. The end of ctx ends f's statement.
 func (db *DB) Read(ctx context.Context, one bool, f func(store.Conn) error) error {
-	if one {
-		return kind(db.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error { return f(conn{ctx, c}) }))
+	if !one || db.config.Pooler {
+		return db.try(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly, BeginQuery: db.begin[0]}, f)
 	}
-	return db.try(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
+	limited, cancel := db.limit(ctx)
+	defer cancel()
+	return db.kind(ctx, db.pool.AcquireFunc(limited, func(c *pgxpool.Conn) error { return f(conn{limited, c}) }))
 }
 
 // Write runs f in a transaction, up to five times if it conflicts with others.
 func (db *DB) Write(ctx context.Context, _ bool, f func(store.Conn) error) error {
-	return db.try(ctx, pgx.TxOptions{}, f)
+	return db.try(ctx, pgx.TxOptions{BeginQuery: db.begin[1]}, f)
 }
 
 func (db *DB) try(ctx context.Context, o pgx.TxOptions, f func(store.Conn) error) error {
+	limited, cancel := db.limit(ctx)
+	defer cancel()
 	for tries := 1; ; tries++ {
-		err := kind(pgx.BeginTxFunc(ctx, db.pool, o, func(tx pgx.Tx) error {
-			return f(conn{ctx, tx})
+		err := db.kind(ctx, pgx.BeginTxFunc(limited, db.pool, o, func(tx pgx.Tx) error {
+			return f(conn{limited, tx})
 		}))
 		if tries == 5 || !conflict(err) {
 			return err
@@ -98,36 +165,18 @@ func (db *DB) try(ctx context.Context, o pgx.TxOptions, f func(store.Conn) error
 	}
 }
 
-// conflict reports whether the transaction may succeed if it is run again at once.
-func conflict(err error) bool {
-	var e *pgconn.PgError
-	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01")
-}
-
-// kind maps PostgreSQL's error codes to our kinds of error.
-func kind(err error) error {
-	var e *pgconn.PgError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &e) && e.Code == "53100":
-		return errors.Join(store.ErrFull, courant.Busy, err)
-	case errors.As(err, &e) && (e.Code == "XX001" || e.Code == "XX002"):
-		return errors.Join(store.ErrDamaged, err)
-	case errors.As(err, &e) && e.Code == "25006":
-		return errors.Join(store.ErrReadOnly, courant.Busy, err)
-	case errors.As(err, &e) && (e.Code[:2] == "53" || e.Code[:2] == "57" || e.Code[:2] == "40"):
-		return errors.Join(courant.Busy, err)
-	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ECONNRESET):
-		return errors.Join(courant.Busy, err)
-	}
-	return err
+// limit gives a call a deadline, whatever its caller's context says: behind a proxy or a
+// firewall, a connection may stay open although nobody answers any more.
+func (db *DB) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, db.config.StatementTimeout*3/2)
 }
 
 // Now returns the time of the server's clock.
 func (db *DB) Now(ctx context.Context) (now time.Time, err error) {
-	err = db.pool.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now)
-	return now, kind(err)
+	limited, cancel := db.limit(ctx)
+	defer cancel()
+	err = db.pool.QueryRow(limited, "SELECT clock_timestamp()").Scan(&now)
+	return now, db.kind(ctx, err)
 }
 
 // Exclusive returns false: any number of processes share the database.

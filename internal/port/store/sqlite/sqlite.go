@@ -162,16 +162,16 @@ func kind(err error) error {
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return errors.Join(courant.Busy, err)
+		return store.Mark(err, courant.Busy)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return errors.Join(store.ErrDamaged, err)
+		return store.Mark(err, store.ErrDamaged)
 	case sqlite3.SQLITE_READONLY:
-		return errors.Join(store.ErrReadOnly, courant.Busy, err)
+		return store.Mark(err, store.ErrReadOnly, courant.Busy)
 	case sqlite3.SQLITE_FULL:
-		return errors.Join(store.ErrFull, courant.Busy, err)
+		return store.Mark(err, store.ErrFull, courant.Busy)
 	case sqlite3.SQLITE_IOERR:
 		if fullDisk(e) {
-			return errors.Join(store.ErrFull, courant.Busy, err)
+			return store.Mark(err, store.ErrFull, courant.Busy)
 		}
 	}
 	return err
