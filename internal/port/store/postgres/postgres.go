@@ -98,6 +98,13 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to database: %w", err)
 	}
+	if !c.Pooler && c.Conns > 1 {
+		err = detect(ctx, db.pool)
+	}
+	if err != nil {
+		db.pool.Close()
+		return nil, fmt.Errorf("database %s on %s: %w", pc.ConnConfig.Database, pc.ConnConfig.Host, err)
+	}
 	return db, nil
 }
 
