@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -60,6 +61,16 @@ func (c Config) validatePorts() error {
 	case "memory", "nats":
 	default:
 		return invalid("bus.kind must be memory or nats, not %q", c.Bus.Kind)
+	}
+	for name, file := range map[string]string{"creds": c.Bus.Creds, "tls_ca": c.Bus.TLSCA} {
+		if f, err := os.Open(file); file != "" && err != nil {
+			return invalid("bus.%s: %w", name, err)
+		} else if err == nil {
+			f.Close()
+		}
+	}
+	if c.Bus.MaxBytes < 1<<20 {
+		return invalid("bus.max_bytes must be at least 1MiB, not %d bytes", c.Bus.MaxBytes)
 	}
 	for name, u := range map[string]string{"url": c.Store.URL, "migrate_url": c.Store.MigrateURL} {
 		if u != "" && !strings.HasPrefix(u, "postgres://") && !strings.HasPrefix(u, "postgresql://") && !strings.Contains(u, "=") {

@@ -94,6 +94,10 @@ type BusConfig struct {
 	Token    string           `toml:"token" comment:"token of the NATS server, inside this process or external"`
 	Replicas int              `toml:"replicas" comment:"replicas of each stream in a NATS cluster"`
 	MaxAge   setting.Duration `toml:"max_age" comment:"how long a message is kept"`
+	MaxBytes setting.Size     `toml:"max_bytes" comment:"size of a topic in the server, beyond which the oldest messages are dropped"`
+	Prefix   string           `toml:"prefix" comment:"first word of subjects and streams, so that platforms can share servers"`
+	Creds    string           `toml:"creds" comment:"file with credentials for external servers"`
+	TLSCA    string           `toml:"tls_ca" comment:"file with certificates of authorities to trust instead of the system's"`
 }
 
 // Defaults is the configuration without a file.
@@ -102,7 +106,7 @@ func Defaults() Config {
 		HTTP:     HTTP{Listen: "127.0.0.1:8080", ConnectionsPerClient: 256},
 		Log:      Log{Level: "info"},
 		Store:    StoreConfig{Conns: 16, DeadAfter: setting.Duration(10 * time.Second), StatementTimeout: setting.Duration(10 * time.Second)},
-		Bus:      BusConfig{Kind: "memory", Replicas: 1, MaxAge: setting.Duration(24 * 3600 * 1e9)},
+		Bus:      BusConfig{Kind: "memory", Replicas: 1, MaxAge: setting.Duration(24 * 3600 * 1e9), MaxBytes: 64 << 20, Prefix: "courant"},
 		Schedule: schedule.Defaults(), WebSub: websub.Defaults(), Robot: robot.Defaults(), Parse: parse.Defaults(), Media: media.Defaults(),
 		Pages: pages.Defaults(), Serve: serve.Defaults(), Index: index.Defaults(), Search: search.Defaults(),
 		Catalog: Catalog{RegionParam: "Regions"}, Retain: retain.Defaults(),

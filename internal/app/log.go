@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/courant-platform/courant/internal/port/bus"
 	"github.com/courant-platform/courant/internal/port/store"
 )
 
@@ -18,9 +19,9 @@ func NewLog(c Log, out *os.File) *slog.Logger {
 	}
 	o := &slog.HandlerOptions{Level: level, ReplaceAttr: oneLine}
 	if c.JSON {
-		return slog.New(quiet{slog.NewJSONHandler(out, o)})
+		return slog.New(calm{slog.NewJSONHandler(out, o)})
 	}
-	return slog.New(quiet{slog.NewTextHandler(out, o)})
+	return slog.New(calm{slog.NewTextHandler(out, o)})
 }
 
 // oneLine writes errors that were joined, whose text has several lines, in one line.
@@ -31,16 +32,16 @@ func oneLine(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// quiet drops what roles log because the database does not answer, unless the level is
-// debug: the store logs the beginning and the end of an outage, and each role would add a
-// line a second.
-type quiet struct{ slog.Handler }
+// calm drops what roles log because the database or the bus does not answer, unless the
+// level is debug: store and bus log the beginning and the end of an outage, and each role
+// would add a line a second.
+type calm struct{ slog.Handler }
 
-func (q quiet) Handle(ctx context.Context, r slog.Record) error {
+func (q calm) Handle(ctx context.Context, r slog.Record) error {
 	away := false
 	r.Attrs(func(a slog.Attr) bool {
 		err, ok := a.Value.Any().(error)
-		away = ok && errors.Is(err, store.ErrAway)
+		away = ok && (errors.Is(err, store.ErrAway) || errors.Is(err, bus.Away))
 		return !away
 	})
 	if away && !q.Enabled(ctx, slog.LevelDebug) {
@@ -50,7 +51,7 @@ func (q quiet) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // WithAttrs returns a handler with attributes.
-func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(attrs)} }
+func (q calm) WithAttrs(attrs []slog.Attr) slog.Handler { return calm{q.Handler.WithAttrs(attrs)} }
 
 // WithGroup returns the handler of a group.
-func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }
+func (q calm) WithGroup(name string) slog.Handler { return calm{q.Handler.WithGroup(name)} }

@@ -113,7 +113,8 @@ func (p *Platform) openBlobs(_ context.Context, dir string) error {
 func (p *Platform) openBus(ctx context.Context, dir string) (err error) {
 	var d bus.Driver = &membus.Driver{}
 	if c := p.Config.Bus; c.Kind == "nats" {
-		nc := natsbus.Config{URL: c.URL, Token: c.Token, Replicas: c.Replicas, MaxAge: time.Duration(c.MaxAge), Log: p.log("bus")}
+		nc := natsbus.Config{URL: c.URL, Token: c.Token, Replicas: c.Replicas, MaxAge: time.Duration(c.MaxAge), MaxBytes: int64(c.MaxBytes),
+			Prefix: c.Prefix, Creds: c.Creds, TLSCA: c.TLSCA, Log: p.log("bus"), Connected: func(on bool) { p.Metrics.Gauge("courant_bus_connected", oneIf(on)) }}
 		if c.URL == "" {
 			nc.Listen, nc.Dir = c.Listen, filepath.Join(dir, "bus")
 		}
@@ -162,4 +163,11 @@ func (p *Platform) client(role string) (*client.Client, error) {
 		})
 	}
 	return c, err
+}
+
+func oneIf(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -3,6 +3,8 @@ package bus
 import (
 	"context"
 	"errors"
+
+	"github.com/courant-platform/courant"
 )
 
 // Driver carries payloads. Verdicts, retries, encoding and draining are in Bus;
@@ -49,5 +51,9 @@ type Message struct {
 	Tries   int    // number of deliveries, including this one
 }
 
-// Closed is the error of a driver that has been closed.
-var Closed = errors.New("bus: closed")
+var (
+	// Closed is the error of a driver that has been closed.
+	Closed = errors.New("bus: closed")
+	// Away is the error of a driver that has no connection. It is of kind courant.Busy.
+	Away = courant.Errorf(courant.Busy, "the bus is not connected")
+)

@@ -128,19 +128,29 @@ func (r Relay) sweep(age time.Duration) func(context.Context) error {
 		if err := r.Store.clock.set(ctx, r.Store.driver); err != nil {
 			return err
 		}
-		var entries []entry
-		err := r.Store.Read(ctx, func(q Reader) error {
-			return q.Rows(func(rows Rows) error {
-				e, err := scanEntry(rows)
-				entries = append(entries, e)
+		for { // after the bus was away, there are many
+			entries, err := r.old(ctx, age)
+			if err == nil && len(entries) > 0 {
+				err = r.relay(ctx, entries)
+			}
+			if err != nil || len(entries) < mostSwept {
 				return err
-			}, oldOutbox, seqOf(r.Store.Now().Add(-age)))
-		})
-		if err != nil || len(entries) == 0 {
-			return err
+			}
 		}
-		return r.relay(ctx, entries)
 	}
+}
+
+// mostSwept is how many rows a sweep reads at once.
+const mostSwept = 500
+
+// old reads the oldest rows that are older than age.
+func (r Relay) old(ctx context.Context, age time.Duration) (entries []entry, err error) {
+	err = r.Store.Rows(ctx, func(rows Rows) error {
+		e, err := scanEntry(rows)
+		entries = append(entries, e)
+		return err
+	}, oldOutbox, seqOf(r.Store.Now().Add(-age)), mostSwept)
+	return entries, err
 }
 
 func scanEntry(rows Rows) (entry, error) {

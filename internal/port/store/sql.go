@@ -2,7 +2,7 @@ package store
 
 const (
 	putOutbox  = `INSERT INTO outbox (seq, messages) VALUES ($1, $2)`
-	oldOutbox  = `SELECT seq, messages FROM outbox WHERE seq < $1 ORDER BY seq LIMIT 500`
+	oldOutbox  = `SELECT seq, messages FROM outbox WHERE seq < $1 ORDER BY seq LIMIT $2`
 	dropOutbox = `DELETE FROM outbox WHERE seq = $1`
 	probeRoom  = `INSERT INTO outbox (seq, messages) VALUES (0, $1)`
 	probeRead  = `SELECT seq FROM outbox LIMIT 1`

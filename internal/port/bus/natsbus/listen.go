@@ -19,6 +19,9 @@ type listener struct {
 
 // Listen returns when the server has registered the subscription.
 func (d *Driver) Listen(ctx context.Context, topic string) (bus.Subscription, error) {
+	if err := d.away(); err != nil {
+		return nil, err
+	}
 	l := &listener{driver: d, heard: make(chan *nats.Msg, 8192)}
 	var err error
 	if l.sub, err = d.conn.ChanSubscribe(d.subject(topic), l.heard); err != nil {

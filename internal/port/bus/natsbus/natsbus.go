@@ -11,7 +11,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"strings"
 	"sync"
 	"time"
@@ -50,6 +52,8 @@ type Config struct {
 	Timeout  time.Duration // of publishing up to 1,000 messages, and of any other request; 5 s
 
 	Log *slog.Logger // may be nil
+	// Connected, if set, is called when the driver gets or loses its connection.
+	Connected func(bool)
 }
 
 func (c *Config) fill() error {
@@ -61,6 +65,9 @@ func (c *Config) fill() error {
 	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Connected == nil {
+		c.Connected = func(bool) {}
 	}
 	if strings.ContainsAny(c.Prefix, " \t\r\n.*>/\\") {
 		return courant.Errorf(courant.Invalid, "bus prefix must be one word without dots, wildcards or slashes, not %q", c.Prefix)
@@ -91,8 +98,10 @@ type Driver struct {
 
 var _ bus.Driver = (*Driver)(nil)
 
-// Open starts the server if it is in this process, and connects. A wrong Config is
-// courant.Invalid. The caller must call Close.
+// Open starts the server if it is in this process, and connects. If an external server
+// does not answer, it connects later, and the driver's methods fail with bus.Away until then.
+// A wrong Config is courant.Invalid; a server that rejects us is an error. The caller must
+// call Close.
 func Open(ctx context.Context, config Config) (*Driver, error) {
 	if err := errors.Join(ctx.Err(), config.fill()); err != nil {
 		return nil, err
@@ -123,6 +132,41 @@ func redacted(err error, address string) error {
 
 // connect opens a connection that reconnects without limit.
 func (d *Driver) connect() error {
+	options := d.options()
+	conn, err := nats.Connect(d.config.URL, options...)
+	if d.server == nil && unreachable(err) {
+		d.config.Log.Warn("no bus server answers; work is found by looking for it until one does", "error", err)
+		d.config.Connected(false)
+		conn, err = nats.Connect(d.config.URL, append(options, nats.RetryOnFailedConnect(true), nats.ConnectHandler(func(*nats.Conn) {
+			d.config.Log.Info("bus connected")
+			d.config.Connected(true)
+		}))...)
+	} else if err == nil {
+		d.config.Connected(true)
+	}
+	if err != nil {
+		return err
+	}
+	d.conn = conn
+	d.js, err = jetstream.New(d.conn, jetstream.WithPublishAsyncTimeout(d.config.attempt()))
+	return err
+}
+
+// unreachable reports whether no server answered, as opposed to one that rejects us.
+func unreachable(err error) bool {
+	var network net.Error
+	return errors.Is(err, nats.ErrNoServers) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, io.EOF) || errors.As(err, &network)
+}
+
+// away returns bus.Away while there is no connection.
+func (d *Driver) away() error {
+	if d.conn.IsConnected() {
+		return nil
+	}
+	return d.closedOr(bus.Away)
+}
+
+func (d *Driver) options() []nats.Option {
 	log := d.config.Log
 	options := []nats.Option{
 		nats.Name(d.config.Prefix),
@@ -130,15 +174,18 @@ func (d *Driver) connect() error {
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(200 * time.Millisecond),
 		nats.IgnoreAuthErrorAbort(), // credentials may be about to change
-		nats.PingInterval(5 * time.Second),
+		nats.PingInterval(2 * time.Second),
+		nats.MaxPingsOutstanding(2),
 		nats.FlusherTimeout(d.config.attempt()), // a write that hangs blocks every publish
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if d.closedOr(nil) == nil {
 				log.Warn("bus disconnected", "error", err)
+				d.config.Connected(false)
 			}
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) {
-			log.Info("bus reconnected")
+			log.Info("bus connected again")
+			d.config.Connected(true)
 			d.forgetAll() // it may be another server, without the streams
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("bus client error", "error", err) }),
@@ -155,13 +202,7 @@ func (d *Driver) connect() error {
 	if d.config.TLSCA != "" {
 		options = append(options, nats.RootCAs(d.config.TLSCA))
 	}
-	var err error
-	if d.conn, err = nats.Connect(d.config.URL, options...); err != nil {
-		return err
-	}
-	d.js, err = jetstream.New(d.conn,
-		jetstream.WithPublishAsyncTimeout(d.config.attempt()))
-	return err
+	return options
 }
 
 // URL returns the address for other processes; empty if they cannot connect.

@@ -3,6 +3,7 @@ package natsbus_test
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -156,9 +157,54 @@ func TestAWrongConfigIsRefused(t *testing.T) {
 			}
 		})
 	}
-	if _, err := natsbus.Open(t.Context(), natsbus.Config{URL: "nats://127.0.0.1:1"}); err == nil {
-		t.Error("connected although no server listens")
+}
+
+func TestAServerMayComeLater(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
 	}
+	at := l.Addr().String()
+	l.Close()
+	var connected atomic.Int32
+	connected.Store(-1)
+	d := open(t, natsbus.Config{URL: "nats://" + at, Timeout: timeout, Connected: func(on bool) {
+		connected.Store(0)
+		if on {
+			connected.Store(1)
+		}
+	}})
+	began := time.Now()
+	if err := d.Publish(t.Context(), numbers.Name, [][]byte{[]byte("1")}); !errors.Is(err, bus.Away) || !errors.Is(err, courant.Busy) {
+		t.Errorf("publishing without a server: %v", err)
+	}
+	if took := time.Since(began); took > timeout {
+		t.Errorf("it took %v", took)
+	}
+	if connected.Load() != 0 {
+		t.Errorf("it says that it is connected: %d", connected.Load())
+	}
+	handled, heard := make(chan int, 1e5), make(chan int, 1e5)
+	start(t, &bus.Bus{Driver: d}, numbers.Handle("parse", 2, keep(handled)), numbers.Listen(keep(heard)))
+	server := open(t, natsbus.Config{Listen: at, Timeout: timeout})
+	t.Logf("flows after %v and %v", flows(t, server, handled), flows(t, d, heard))
+	if connected.Load() != 1 {
+		t.Errorf("it does not say that it is connected: %d", connected.Load())
+	}
+}
+
+// start runs a bus until the end of the test, without waiting for its subscriptions.
+func start(t *testing.T, b *bus.Bus, handlers ...bus.Handler) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- b.Run(ctx, handlers...) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestAWrongTokenIsRefused(t *testing.T) {

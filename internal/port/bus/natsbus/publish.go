@@ -14,6 +14,9 @@ import (
 // Publish waits until the server has stored the payloads. If it fails, the stream is
 // created again and the failed payloads are sent again, until Config.Timeout.
 func (d *Driver) Publish(ctx context.Context, topic string, payloads [][]byte) error {
+	if err := d.away(); err != nil {
+		return err
+	}
 	const most = 1000 // messages per time-out
 	for some := range slices.Chunk(payloads, most) {
 		if err := d.publish(ctx, topic, some); err != nil {

@@ -35,6 +35,9 @@ type subscription struct {
 
 // Subscribe creates the group's consumer if it does not exist.
 func (d *Driver) Subscribe(ctx context.Context, topic, group string) (bus.Subscription, error) {
+	if err := d.away(); err != nil {
+		return nil, err
+	}
 	s := &subscription{driver: d, topic: topic, group: group,
 		done: make(chan struct{}), taken: map[uint64]jetstream.Msg{}}
 	if err := s.join(ctx); err != nil {
@@ -73,6 +76,9 @@ func (s *subscription) join(ctx context.Context) error {
 // advance: prefetched messages would time out, because keepAlive does not cover them.
 func (s *subscription) Receive(ctx context.Context, most int) ([]bus.Message, error) {
 	for ctx.Err() == nil {
+		if err := s.driver.away(); err != nil {
+			return nil, err
+		}
 		messages, err := s.pull(ctx, most)
 		if len(messages) > 0 {
 			return messages, nil
