@@ -3,6 +3,7 @@ package courant
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -130,5 +131,36 @@ func PictureFile(content string, width int, mediaType string) string {
 	return content + "/" + strconv.Itoa(width) + "." + strings.TrimPrefix(mediaType, "image/")
 }
 
+// VariantFile is the path of a smaller version of a picture: like PictureFile, with the
+// beginning of the SHA-256 of its own bytes.
+func VariantFile(content string, width int, mediaType string, body []byte) string {
+	sum := sha256.Sum256(body)
+	return fmt.Sprintf("%s/%d-%x.%s", content, width, sum[:8], strings.TrimPrefix(mediaType, "image/"))
+}
+
 // PictureKey is the blob key of such a file.
 func PictureKey(file string) string { return "media/" + file[:2] + "/" + file }
+
+// PictureDigest is what a file of this path says about its bytes: the beginning of their
+// SHA-256 in hexadecimal. It is that of the original if own is false, which is also true of
+// the smaller versions that were made before their names had a digest.
+func PictureDigest(file string) (digest string, own bool) {
+	content, name, _ := strings.Cut(file, "/")
+	name, _, _ = strings.Cut(name, ".")
+	if _, digest, own = strings.Cut(name, "-"); own {
+		return digest, true
+	}
+	return content, false
+}
+
+// PictureWidth is the width in the path of a picture, in pixels; 0 if there is none.
+func PictureWidth(file string) int {
+	_, name, _ := strings.Cut(file, "/")
+	name, _, _ = strings.Cut(name, ".")
+	name, _, _ = strings.Cut(name, "-")
+	n, err := strconv.Atoi(name)
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -13,6 +13,7 @@ var (
 	DocumentFound  = bus.Topic[Version]{Name: "document.found"} // parse → media
 	FetchWanted    = bus.Topic[Fetch]{Name: "fetch.wanted"}     // media → robot; robot → robot
 	PictureFetched = bus.Topic[Fetch]{Name: "picture.fetched"}  // robot → media
+	PictureLost    = bus.Topic[File]{Name: "picture.lost"}      // serve → media
 	MediaStored    = bus.Topic[File]{Name: "media.stored"}      // media → every serving node
 	DocumentReady  = bus.Topic[Version]{Name: "document.ready"} // parse, media → pages
 	BatchReady     = bus.Topic[Batch]{Name: "batch.ready"}      // parse → pages

@@ -11,8 +11,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"regexp"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -45,6 +43,7 @@ type Serve struct {
 	Metrics *obs.Set
 	Log     *slog.Logger
 
+	intact  intact
 	shown   shownPages
 	changed atomic.Bool // pages changed since Run looked
 	wanted  recently    // pages that the stage pages was asked to render
@@ -171,34 +170,4 @@ func (s *Serve) missing(w http.ResponseWriter, r *http.Request, err error) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	s.show(w, r, missingView{look.Style(), http.StatusText(status), text})
-}
-
-var mediaName = regexp.MustCompile(`^[0-9a-f]{64}/[0-9]{1,5}\.(jpeg|png|gif|webp)$`)
-
-// media serves a picture. Its name is made of the digest of its content, so caches may
-// keep it forever.
-func (s *Serve) media(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("content") + "/" + r.PathValue("file")
-	if !mediaName.MatchString(name) {
-		web.FailWith(w, http.StatusNotFound, "there is no such picture")
-		return
-	}
-	f, err := s.Blobs.Open(r.Context(), courant.PictureKey(name))
-	if blob.Missing(err) {
-		web.FailWith(w, http.StatusNotFound, "there is no such picture")
-		return
-	}
-	if err != nil {
-		web.Fail(w, r, s.Log, err)
-		return
-	}
-	defer f.Close()
-	h := w.Header()
-	h.Set("Content-Type", "image/"+name[strings.LastIndexByte(name, '.')+1:])
-	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-	h.Set("Etag", `"`+name+`"`)
-	http.ServeContent(w, r, "", f.Info().Time, f)
 }

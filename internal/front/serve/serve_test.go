@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/front/serve"
 	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/web"
@@ -293,10 +292,7 @@ func TestTheAddressOfAFileIsNotShown(t *testing.T) {
 
 func TestAPictureIsServedForEver(t *testing.T) {
 	w := open(t)
-	file := courant.PictureFile(strings.Repeat("0a", 32), 640, "image/png")
-	if err := w.blobs.Put(t.Context(), courant.PictureKey(file), []byte("picture")); err != nil {
-		t.Fatal(err)
-	}
+	file := w.picture("picture")
 	r := w.get("/media/" + file)
 	h := r.Header
 	if read(t, r) != "picture" || h.Get("Content-Type") != "image/png" || !strings.Contains(h.Get("Cache-Control"), "immutable") ||

@@ -114,31 +114,42 @@ func (m *Media) take(ctx context.Context, a *arrival) (stored, error) {
 		a.problem = err.Error()
 		return s, nil
 	}
-	small, smaller, err := m.scaler.Resize(ctx, body, m.Config.Width)
-	switch {
-	case errors.Is(err, courant.Invalid):
-		a.problem = err.Error()
-		return s, nil
-	case errors.Is(err, courant.Busy):
-		m.Metrics.Add("courant_media_unscaled_total", 1)
-	case err != nil:
-		return s, err
+	err = m.make(ctx, &s, body, info)
+	if errors.Is(err, courant.Invalid) {
+		a.problem, err = err.Error(), nil
 	}
-	if s.full, err = m.put(ctx, s.content, body, info); err != nil || small == nil {
-		return s, err
-	}
-	variant, err := m.put(ctx, s.content, small, smaller)
-	s.variants = append(s.variants, variant)
 	return s, err
 }
 
-// put stores one file of a picture, named by the content and the width.
-func (m *Media) put(ctx context.Context, content string, body []byte, info picture.Info) (courant.Picture, error) {
-	p := courant.Picture{File: courant.PictureFile(content, info.Width, info.Type), Type: info.Type,
-		Width: info.Width, Height: info.Height, Size: int64(len(body))}
+// make stores a picture and its smaller version. A picture that cannot be decoded is
+// courant.Invalid.
+func (m *Media) make(ctx context.Context, s *stored, body []byte, info picture.Info) error {
+	small, smaller, err := m.scaler.Resize(ctx, body, m.Config.Width)
+	if errors.Is(err, courant.Busy) {
+		m.Metrics.Add("courant_media_unscaled_total", 1)
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	s.full = describe(courant.PictureFile(s.content, info.Width, info.Type), body, info)
+	if err := m.put(ctx, s.full, body); err != nil || small == nil {
+		return err
+	}
+	variant := describe(courant.VariantFile(s.content, smaller.Width, smaller.Type, small), small, smaller)
+	s.variants = append(s.variants, variant)
+	return m.put(ctx, variant, small)
+}
+
+func describe(file string, body []byte, info picture.Info) courant.Picture {
+	return courant.Picture{File: file, Type: info.Type, Width: info.Width, Height: info.Height, Size: int64(len(body))}
+}
+
+// put stores one file of a picture.
+func (m *Media) put(ctx context.Context, p courant.Picture, body []byte) error {
 	err := m.Blobs.Put(ctx, courant.PictureKey(p.File), body)
 	m.Store.NoteFull(err)
-	return p, err
+	return err
 }
 
 // sameContent finds a stored picture with the same bytes, perhaps from another address.

@@ -65,6 +65,7 @@ func (m *Media) Handlers() []bus.Handler {
 	return []bus.Handler{
 		flow.DocumentFound.Handle("media", 4, m.found),
 		flow.PictureFetched.Handle("media", max(m.Config.Workers, 1), m.arrived),
+		flow.PictureLost.Handle("media", 1, m.lost),
 	}
 }
 

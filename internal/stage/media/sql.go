@@ -32,6 +32,8 @@ const (
 	putPicture      = `UPDATE media SET state = $2, problem = $3, content = $4, type = $5, size = $6, width = $7, height = $8,
 		variants = $9, changed = $10 WHERE hash = $1 AND state = 0`
 
+	loseContent = `UPDATE media SET state = 0, changed = $2 WHERE content = $1 AND state = 1 RETURNING hash, url`
+
 	waitsFor  = `SELECT document, source, as_of FROM waits WHERE media = $1 ORDER BY document, source`
 	dropWaits = `DELETE FROM waits WHERE media = $1`
 	countDown = `UPDATE documents SET missing = missing - 1, trace = trace || $4,
