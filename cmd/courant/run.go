@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +28,9 @@ func (f *flags) run() *cobra.Command {
 			if err := c.Check(roles); err != nil {
 				return usageError{err}
 			}
+			hangup := make(chan os.Signal, 1)
+			signal.Notify(hangup, syscall.SIGHUP) // otherwise it would end the process
+			defer signal.Stop(hangup)
 			return app.Run(cmd.Context(), c, app.Options{Roles: roles, Data: f.data, Sample: sample, Zone: zone, Out: os.Stdout})
 		},
 	}

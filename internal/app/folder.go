@@ -33,6 +33,9 @@ func OpenFolder(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, courant.Errorf(courant.Invalid, "data folder: %w", err)
 	}
+	if err := keepPrivate(dir); err != nil {
+		return nil, err
+	}
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, courant.Errorf(courant.Invalid, "data folder: %w", err)
@@ -48,6 +51,30 @@ func OpenFolder(dir string) (*Folder, error) {
 	}
 	folder := &Folder{Dir: dir, lock: f}
 	return folder, errors.Join(folder.drop(), folder.say(fmt.Sprintf("process %d", os.Getpid())))
+}
+
+// keepPrivate closes a data folder to other users, because it has tokens and what feeds say
+// to us alone. It does not touch a folder with files of somebody else.
+func keepPrivate(dir string) error {
+	st, err := os.Stat(dir)
+	if err != nil || st.Mode().Perm()&0o077 == 0 {
+		return err
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return courant.Errorf(courant.Invalid, "data folder: %w", err)
+	}
+	ours := len(files) == 0
+	for _, f := range files {
+		ours = ours || f.Name() == "courant.db" || f.Name() == "lock"
+	}
+	if !ours {
+		return courant.Errorf(courant.Invalid, "the data folder %s has other files, and other users can read it: choose a folder of its own with --data, or run chmod 700 %s", dir, dir)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return courant.Errorf(courant.Invalid, "other users can read the data folder %s: %w; run chmod 700 %s as its owner", dir, err, dir)
+	}
+	return nil
 }
 
 // holder is what the process that has the lock wrote about itself.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -10,10 +11,13 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/app/sample"
+	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/port/bus"
 	"github.com/courant-platform/courant/internal/port/store"
 )
@@ -77,6 +81,7 @@ func run(ctx context.Context, c Config, o Options, roles []Role) (err error) {
 	if err := p.greet(ctx, held); err != nil {
 		return err
 	}
+	p.logStart(roles)
 	return p.run(ctx, built, listener)
 }
 
@@ -138,6 +143,17 @@ func (p *Platform) greet(ctx context.Context, held *Folder) error {
 	return nil
 }
 
+// logStart logs what this process is.
+func (p *Platform) logStart(roles []Role) {
+	names := make([]string, len(roles))
+	for i, r := range roles {
+		names[i] = r.Name
+	}
+	c := p.Config
+	p.Logger.Info("started", "version", Version(), "address", p.session.Address, "roles", strings.Join(names, " "), "data", p.dir,
+		"store", cmp.Or(link.Redact(c.Store.URL), "SQLite"), "bus", cmp.Or(link.Redact(c.Bus.URL), c.Bus.Kind), "blobs", cmp.Or(c.Blob.Dir, "in the data folder"))
+}
+
 // built is the roles of a process, ready to start.
 type built struct {
 	handlers []bus.Handler
@@ -192,9 +208,37 @@ func (p *Platform) run(ctx context.Context, b built, l net.Listener) error {
 		})
 	}
 	<-ctx.Done()
-	all.Wait()
-	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+	cause := context.Cause(ctx)
+	p.Logger.Info("stopping", "reason", cause)
+	if err := p.stopped(&all); err != nil {
 		return err
 	}
+	p.Logger.Info("stopped")
+	if !errors.Is(cause, context.Canceled) {
+		return cause
+	}
 	return nil
+}
+
+// stopGrace is how long the roles may take to stop: more than running requests and messages
+// are given.
+const stopGrace = 20 * time.Second
+
+// stopped waits until all roles have ended. After the grace time it gives up, and what they
+// may still use is not closed: the end of the process does that.
+func (p *Platform) stopped(all *sync.WaitGroup) error {
+	ended := make(chan struct{})
+	go func() {
+		all.Wait()
+		close(ended)
+	}()
+	late := time.NewTimer(stopGrace)
+	defer late.Stop()
+	select {
+	case <-ended:
+		return nil
+	case <-late.C:
+		p.close = nil
+		return fmt.Errorf("some roles have not stopped within %v; what they were doing is done again at the next start", stopGrace)
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/port/blob"
@@ -28,6 +29,10 @@ type Folder struct {
 
 const temporary = ".part-"
 
+// abandoned is the age of a temporary file whose writer has ended: other processes may be
+// writing into the same folder.
+const abandoned = time.Hour
+
 // Open creates the folder and removes the temporary files of interrupted writes.
 func Open(f Folder) (*Folder, error) {
 	if err := os.MkdirAll(f.Dir, 0o755); err != nil {
@@ -35,7 +40,13 @@ func Open(f Folder) (*Folder, error) {
 	}
 	left, err := filepath.Glob(filepath.Join(f.Dir, temporary+"*"))
 	for _, name := range left {
-		err = errors.Join(err, os.Remove(name))
+		st, failed := os.Stat(name)
+		if failed == nil && time.Since(st.ModTime()) > abandoned {
+			failed = os.Remove(name)
+		}
+		if !errors.Is(failed, fs.ErrNotExist) { // its writer has renamed it
+			err = errors.Join(err, failed)
+		}
 	}
 	f.pack = &pack{}
 	return &f, err
@@ -69,7 +80,7 @@ func (f *Folder) write(path string, body io.Reader, durable bool) error {
 		err = f.rename(t.Name(), path, durable)
 	}
 	if err != nil {
-		os.Remove(t.Name()) // if this fails, the next Open removes it
+		os.Remove(t.Name()) // if this fails, a later Open removes it
 	}
 	return err
 }
