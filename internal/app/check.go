@@ -1,12 +1,15 @@
 package app
 
 import (
+	"cmp"
+	"math"
 	"net"
 	"net/netip"
 	"net/url"
 	"os"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/guard"
@@ -16,7 +19,7 @@ import (
 
 // validate checks what can be checked before anything starts.
 func (c Config) validate() error {
-	for _, check := range []func() error{c.validateHTTP, c.validatePorts, c.validateUnits, c.validateTimes, c.validateCounts, c.validateIndex} {
+	for _, check := range []func() error{c.validateValues, c.validateHTTP, c.validatePorts, c.validateUnits, c.validateTimes, c.validateCounts, c.validateIndex} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -31,6 +34,52 @@ func invalid(format string, args ...any) error {
 
 func conflict(format string, args ...any) error {
 	return courant.Errorf(courant.Conflict, format, args...)
+}
+
+// most are the largest values of counts; others may be up to a thousand million.
+var most = map[string]int64{
+	"http.connections_per_client": 100_000, "store.connections": 10_000, "bus.replicas": 5,
+	"robot.connections": 100_000, "robot.connections_per_host": 100,
+	"parse.workers": 1024, "media.workers": 1024, "media.max_pictures": 10_000, "pages.workers": 10_000,
+}
+
+// validateValues rejects values that no setting of their type may have.
+func (c Config) validateValues() error {
+	for _, k := range c.keys() {
+		switch v := k.value.Interface().(type) {
+		case string:
+			if err := plain(k.name, v); err != nil {
+				return err
+			}
+		case []string:
+			for _, s := range v {
+				if err := plain(k.name, s); err != nil {
+					return err
+				}
+			}
+		case float64:
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return invalid("%s must be a number, not %v", k.name, v)
+			}
+		case setting.Size:
+			if v < 0 {
+				return invalid("%s must be a size such as \"10MiB\", not %d", k.name, int64(v))
+			}
+		case int:
+			if most := cmp.Or(most[k.name], 1_000_000_000); v < 0 || int64(v) > most {
+				return invalid("%s must be from 0 to %d, not %d", k.name, most, v)
+			}
+		}
+	}
+	return nil
+}
+
+// plain rejects control characters: a setting may be sent in a header.
+func plain(name, value string) error {
+	if strings.ContainsFunc(value, unicode.IsControl) {
+		return invalid("%s must not have line breaks or other control characters: %q", name, link.Redact(value))
+	}
+	return nil
 }
 
 func (c Config) validateHTTP() error {

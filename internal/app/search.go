@@ -92,6 +92,9 @@ func (c Config) validateIndex() error {
 	if n := c.Index.Shards; n < 1 || n > index.MaxShards {
 		return invalid("index.shards must be from 1 to %d, not %d", index.MaxShards, n)
 	}
+	if c.Index.Floor < 0 || c.Index.Floor > 1 {
+		return invalid("index.floor must be between 0 and 1, not %v", c.Index.Floor)
+	}
 	if _, err := c.Index.Held(); err != nil {
 		return err
 	}

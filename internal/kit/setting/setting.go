@@ -18,8 +18,11 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	s := string(text)
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		if n, err := strconv.ParseFloat(days, 64); err == nil {
+			if !(n >= 0 && n <= mostDays) { // nor NaN
+				return courant.Errorf(courant.Invalid, "%q must be from 0 to %d days", s, mostDays)
+			}
 			*d = Duration(n * 24 * float64(time.Hour))
-			return d.check(s)
+			return nil
 		}
 	}
 	v, err := time.ParseDuration(s)
@@ -30,9 +33,15 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return d.check(s)
 }
 
+// mostDays is the longest duration that is not for ever; Go's have at most 106,751 days.
+const mostDays = 36_500
+
 func (d *Duration) check(s string) error {
 	if *d < 0 {
 		return courant.Errorf(courant.Invalid, "%q is negative: a duration must be 0 or more", s)
+	}
+	if time.Duration(*d) > mostDays*24*time.Hour {
+		return courant.Errorf(courant.Invalid, "%q is longer than %d days", s, mostDays)
 	}
 	return nil
 }
@@ -65,6 +74,9 @@ type Size int64
 
 const units = "B:1 KB:1000 MB:1000000 GB:1000000000 TB:1000000000000 KiB:1024 MiB:1048576 GiB:1073741824 TiB:1099511627776"
 
+// mostSize is the largest size, in bytes.
+const mostSize = 1 << 50
+
 // UnmarshalText reads a size.
 func (s *Size) UnmarshalText(text []byte) error {
 	digits := strings.TrimRight(string(text), "BKMGTi ")
@@ -77,6 +89,9 @@ func (s *Size) UnmarshalText(text []byte) error {
 		name, factor, _ := strings.Cut(u, ":")
 		if name == unit && err == nil && n >= 0 {
 			f, _ := strconv.ParseFloat(factor, 64)
+			if n*f > mostSize {
+				return courant.Errorf(courant.Invalid, "%q is too large: a size must be at most 1024TiB", text)
+			}
 			*s = Size(n * f)
 			return nil
 		}
