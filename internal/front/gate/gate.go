@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/courant-platform/courant"
 	"github.com/courant-platform/courant/internal/kit/admission"
@@ -30,8 +31,9 @@ type Gate struct {
 	// Network says where a request comes from; nil for a test.
 	Network func(*http.Request) admission.Client
 
+	once   sync.Once
 	proven proven
-	wrong  wrong
+	wrong  admission.Rate // of wrong tokens and passwords
 }
 
 // Accounts that are not in the store.
@@ -52,7 +54,7 @@ func (g *Gate) Admit(next web.Handler) http.HandlerFunc {
 			web.FailWith(w, http.StatusForbidden, "cross-origin requests are not allowed")
 			return
 		}
-		if after := g.wrong.after(g.network(r)); after > 0 && !g.Known(r) {
+		if after := g.attempts().After(g.network(r)); after > 0 && !g.Known(r) {
 			web.Refuse(w, &web.Refusal{Status: http.StatusTooManyRequests, Text: "too many wrong tokens or passwords from your network; try again later", After: after})
 			return
 		}
@@ -108,6 +110,12 @@ func (g *Gate) Known(r *http.Request) bool {
 	return token != "" && (g.Session != "" && same(token, g.Session) || g.proven.has(token))
 }
 
+// attempts bounds the attempts of each network.
+func (g *Gate) attempts() *admission.Rate {
+	g.once.Do(func() { g.wrong.Burst, g.wrong.Every = mostWrong, wrongEvery })
+	return &g.wrong
+}
+
 func (g *Gate) network(r *http.Request) admission.Client {
 	if g.Network == nil {
 		return ""
@@ -121,7 +129,8 @@ func (g *Gate) refusedTo(r *http.Request, err error) {
 		return // a person who has not signed in yet
 	}
 	from := g.network(r)
-	if more := g.wrong.note(from); more {
+	g.attempts().Use(from)
+	if g.attempts().After(from) == 0 {
 		g.Log.Warn("sign-in refused", "client", from, "path", r.URL.Path, "reason", err)
 	} else {
 		g.Log.Warn("sign-in refused; further attempts are refused unseen for a while", "client", from, "path", r.URL.Path, "reason", err)

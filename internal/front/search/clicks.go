@@ -12,8 +12,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/courant-platform/courant"
+	"github.com/courant-platform/courant/internal/kit/admission"
 	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/search/shard"
@@ -69,7 +71,11 @@ func (s *Search) open(ctx context.Context, query string) (v served, err error) {
 	if bad != nil || len(b) < 16 || !hmac.Equal(b[:16], mark(key, b[16:])) {
 		return v, courant.Errorf(courant.Invalid, "query must be the value of query in a search answer of this server")
 	}
-	return v, json.Unmarshal(b[16:], &v)
+	err = json.Unmarshal(b[16:], &v)
+	if err == nil && s.Store.Now().Sub(store.Time(v.At)) > answersLive {
+		err = courant.Errorf(courant.Invalid, "query is of an answer that is more than %v old", answersLive)
+	}
+	return v, err
 }
 
 // Clicked is the body of POST /api/v1/clicks: the places, from 0, of the hits that people
@@ -80,12 +86,31 @@ type Clicked struct {
 	Ordered []int  `json:"ordered"`
 }
 
-const mostClicks = 16 << 10 // bytes of one body
+const (
+	longestClicks = 16 << 10       // bytes of one body
+	mostClicked   = 20             // hits of one answer that a person clicks, or orders
+	answersLive   = 24 * time.Hour // after that no clicks are taken
+)
 
-// click stores clicks and orders. There may be several requests for one answer.
+// crossOrigin detects reports that a page of another origin makes a browser send.
+var crossOrigin = http.NewCrossOriginProtection()
+
+// click stores clicks and orders. There may be several requests for one answer. What is
+// learnt from them is worth attacking, so a network may send a limited number, unless it has
+// a token as a shop's own server has.
 func (s *Search) click(w http.ResponseWriter, r *http.Request) {
+	who := admission.TurnOf(r.Context()).Client()
+	if err := crossOrigin.Check(r); err != nil && who != admission.Holders {
+		web.FailWith(w, http.StatusForbidden, "clicks are taken from this server's own pages, or with a token")
+		return
+	}
+	if after := s.clicks.After(who); after > 0 && who != admission.Holders {
+		web.Refuse(w, &web.Refusal{Status: http.StatusTooManyRequests, Text: "too many reports of clicks from your network; send them with a token", After: after})
+		return
+	}
+	s.clicks.Use(who)
 	var c Clicked
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostClicks))
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, longestClicks))
 	d.DisallowUnknownFields()
 	err := d.Decode(&c)
 	if err != nil {
@@ -115,6 +140,9 @@ func (s *Search) keepClicks(ctx context.Context, v served, c Clicked) error {
 			return err
 		}
 		clicks, orders := united(clicked, c.Clicked), united(ordered, c.Ordered)
+		if max(len(clicks), len(orders)) > mostClicked {
+			return courant.Errorf(courant.Invalid, "an answer takes at most %d clicks and %d orders", mostClicked, mostClicked)
+		}
 		_, err := tx.Exec(putClicks, v.ID, v.At, v.Experiment, v.Arm, v.Person, v.Asked, v.Shown, listed(clicks), listed(orders), len(clicks), len(orders))
 		return err
 	})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/courant-platform/courant/internal/desk"
+	"github.com/courant-platform/courant/internal/kit/admission"
 	"github.com/courant-platform/courant/internal/kit/obs"
 	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/kit/web"
@@ -57,6 +58,7 @@ type Search struct {
 	reranker    *reranker // nil for none
 	experiments []experiment
 	exposed     exposed
+	clicks      admission.Rate // of reports of clicks
 	stale       stale
 	flags       flags.Flags
 }
@@ -64,6 +66,7 @@ type Search struct {
 // Open reads the files of the configuration. It must be called first. Fails with Invalid
 // if a setting or a file is wrong.
 func (s *Search) Open() error {
+	s.clicks.Burst, s.clicks.Every = 100, 30*time.Second
 	var err error
 	if s.categories, err = category.Open(s.Index.Categories); err != nil {
 		return fmt.Errorf("index.categories: %w", err)
