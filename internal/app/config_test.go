@@ -108,39 +108,6 @@ func TestInvalidSettingsAreRejectedBeforeAnythingStarts(t *testing.T) {
 		"[retain]\nevents = 90":                                           `retain.events must be "forever" or a time of 1h or more with its unit, such as "90d", not 90ns`,
 		"[retain]\nmedia = \"30m\"":                                       `retain.media must be "forever"`,
 		"[retain]\nhosts = \"never\"":                                     `"never" is not a time: write`,
-		"[robot]\nmax_feed = \"999999999TiB\"":                            "at most 1024TiB",
-		"[robot]\nmax_feed = -5":                                          "robot.max_feed must be a size",
-		"[robot]\nuser_agent = \"a\\r\\nX-Evil: 1\"":                      "robot.user_agent must not have line breaks",
-		"[http]\npublic_url = \"http://a/\\n\"":                           "http.public_url must not have line breaks",
-		"[http]\ntrusted_proxies = [\"proxy\"]":                           "http.trusted_proxies must have addresses or networks",
-		"[http]\ntrusted_proxies = [\"10.0.0.0/8\\n\"]":                   "http.trusted_proxies must not have line breaks",
-		"[http]\nconnections_per_client = 0":                              "http.connections_per_client must be at least 1",
-		"[http]\nconnections_per_client = 99999999":                       "http.connections_per_client must be from 0 to 100000",
-		"[index]\nfloor = nan":                                            "index.floor must be a number",
-		"[index]\nfloor = inf":                                            "index.floor must be a number",
-		"[index]\nfloor = -0.5":                                           "index.floor must be between 0 and 1",
-		"[index]\nfloor = 1.5":                                            "index.floor must be between 0 and 1",
-		"[index]\nshards = -1":                                            "index.shards must be from",
-		"[parse]\nworkers = 100000000":                                    "parse.workers must be from 0 to 1024",
-		"[media]\nworkers = -3":                                           "media.workers must be from 0",
-		"[media]\nmax_pictures = 99999999":                                "media.max_pictures must be from 0 to 10000",
-		"[robot]\nconnections = 999999999":                                "robot.connections must be from 0 to 100000",
-		"[serve]\nmax_age = -1":                                           "serve.max_age must be from 0",
-		"[serve]\ncopies = -1":                                            "serve.copies must be a size",
-		"[bus]\nreplicas = 1000":                                          "bus.replicas must be from 0 to 5",
-		"[bus]\nmax_bytes = \"1KiB\"":                                     "bus.max_bytes must be at least 1MiB",
-		"[bus]\ncreds = \"/no/such/file\"":                                "bus.creds: open /no/such/file",
-		"[bus]\ntls_ca = \"/no/such/file\"":                               "bus.tls_ca: open /no/such/file",
-		"[store]\nconnections = 1000000":                                  "store.connections must be from 0 to 10000",
-		"[store]\nstatement_timeout = \"10ms\"":                           "store.statement_timeout must be at least 1s",
-		"[store]\ndead_after = \"0s\"":                                    "store.dead_after must be at least 1s",
-		"[store]\npooler = true":                                          "set store.migrate_url",
-		"[store]\nurl = \"mysql://u:hidden@a\"":                           "not \"mysql://xxxxx@a\"",
-		"[schedule]\nmax_interval = \"999999d\"":                          "from 0 to 36500 days",
-		"[schedule]\nmax_interval = \"2000000h\"":                         "longer than 36500 days",
-		"[retain]\nevents = \"-90d\"":                                     "is not a time",
-		"[retain]\nevents = \"NaNd\"":                                     "is not a time",
-		"[retain]\nevents = -7200000000000":                               "retain.events must be",
 		"[retain]\ninterval = 5":                                          "retain.interval must be a number and a unit",
 	} {
 		if _, err := load(t, setting); !errors.Is(err, courant.Invalid) || !strings.Contains(err.Error(), says) {
@@ -153,6 +120,48 @@ func TestInvalidSettingsAreRejectedBeforeAnythingStarts(t *testing.T) {
 	} {
 		if _, err := load(t, setting); err != nil {
 			t.Errorf("%s: %v", setting, err)
+		}
+	}
+}
+
+func TestValuesThatNoSettingMayHaveAreRefusedWithTheirPlace(t *testing.T) {
+	for setting, says := range map[string]string{
+		"[robot]\nmax_feed = \"999999999TiB\"":          "at most 1024TiB",
+		"[robot]\nmax_feed = -5":                        "robot.max_feed must be a size",
+		"[robot]\nuser_agent = \"a\\r\\nX-Evil: 1\"":    "robot.user_agent must not have line breaks",
+		"[http]\npublic_url = \"http://a/\\n\"":         "http.public_url must not have line breaks",
+		"[http]\ntrusted_proxies = [\"proxy\"]":         "http.trusted_proxies must have addresses or networks",
+		"[http]\ntrusted_proxies = [\"10.0.0.0/8\\n\"]": "http.trusted_proxies must not have line breaks",
+		"[http]\nconnections_per_client = 0":            "http.connections_per_client must be at least 1",
+		"[http]\nconnections_per_client = 99999999":     "http.connections_per_client must be from 0 to 100000",
+		"[index]\nfloor = nan":                          "index.floor must be a number",
+		"[index]\nfloor = inf":                          "index.floor must be a number",
+		"[index]\nfloor = -0.5":                         "index.floor must be between 0 and 1",
+		"[index]\nfloor = 1.5":                          "index.floor must be between 0 and 1",
+		"[index]\nshards = -1":                          "index.shards must be from",
+		"[parse]\nworkers = 100000000":                  "parse.workers must be from 0 to 1024",
+		"[media]\nworkers = -3":                         "media.workers must be from 0",
+		"[media]\nmax_pictures = 99999999":              "media.max_pictures must be from 0 to 10000",
+		"[robot]\nconnections = 999999999":              "robot.connections must be from 0 to 100000",
+		"[serve]\nmax_age = -1":                         "serve.max_age must be from 0",
+		"[serve]\ncopies = -1":                          "serve.copies must be a size",
+		"[bus]\nreplicas = 1000":                        "bus.replicas must be from 0 to 5",
+		"[bus]\nmax_bytes = \"1KiB\"":                   "bus.max_bytes must be at least 1MiB",
+		"[bus]\ncreds = \"/no/such/file\"":              "bus.creds: open /no/such/file",
+		"[bus]\ntls_ca = \"/no/such/file\"":             "bus.tls_ca: open /no/such/file",
+		"[store]\nconnections = 1000000":                "store.connections must be from 0 to 10000",
+		"[store]\nstatement_timeout = \"10ms\"":         "store.statement_timeout must be at least 1s",
+		"[store]\ndead_after = \"0s\"":                  "store.dead_after must be at least 1s",
+		"[store]\npooler = true":                        "set store.migrate_url",
+		"[store]\nurl = \"mysql://u:hidden@a\"":         "not \"mysql://xxxxx@a\"",
+		"[schedule]\nmax_interval = \"999999d\"":        "from 0 to 36500 days",
+		"[schedule]\nmax_interval = \"2000000h\"":       "longer than 36500 days",
+		"[retain]\nevents = \"-90d\"":                   "is not a time",
+		"[retain]\nevents = \"NaNd\"":                   "is not a time",
+		"[retain]\nevents = -7200000000000":             "retain.events must be",
+	} {
+		if _, err := load(t, setting); !errors.Is(err, courant.Invalid) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "hidden") {
+			t.Errorf("%s: got %v, want %s", setting, err, says)
 		}
 	}
 }

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/kit/link"
 	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/store"
 	"github.com/courant-platform/courant/internal/table"
@@ -68,6 +70,10 @@ func (w *WebSub) take(out http.ResponseWriter, r *http.Request, s subscription) 
 		return pingAsked, w.owe(ctx, s)
 	}
 	defer w.taking.Delete(s.id)
+	if !w.receive(s.hub) {
+		return pingAsked, w.owe(ctx, s)
+	}
+	defer w.received(s.hub)
 	select {
 	case w.slots <- struct{}{}:
 		defer func() { <-w.slots }()
@@ -90,6 +96,28 @@ func (w *WebSub) take(out http.ResponseWriter, r *http.Request, s subscription) 
 		return pingForged, nil
 	}
 	return w.deliver(ctx, s, body, r.Header.Get("Content-Type"))
+}
+
+// receive reports whether a hub may send one more body: half of the bodies at most are of
+// one hub, so that a slow one holds up no other.
+func (w *WebSub) receive(hub string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	host := link.Host(hub)
+	if w.bodies[host] >= mostBodies/2 {
+		return false
+	}
+	w.bodies[host]++
+	return true
+}
+
+func (w *WebSub) received(hub string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	host := link.Host(hub)
+	if w.bodies[host]--; w.bodies[host] == 0 {
+		delete(w.bodies, host)
+	}
 }
 
 // polled is a source as a ping finds it.
@@ -128,10 +156,17 @@ func (w *WebSub) deliver(ctx context.Context, s subscription, body []byte, kind 
 			return err
 		})
 	}
+	known, err := w.deliveries(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	if known.has(digest) { // an older version, or a replay: the source has the truth
+		return pingAsked, w.owe(ctx, s)
+	}
 	if p.outstanding || w.Store.Now().UnixMilli()-p.poll.AsOf < pingGap.Milliseconds() {
 		return pingAsked, w.owe(ctx, s)
 	}
-	kept, err := w.pend(ctx, s, p, body, digest, kind)
+	kept, err := w.pend(ctx, s, p, body, known.with(digest), kind)
 	if err != nil || kept {
 		return pingRead, err
 	}
@@ -139,8 +174,8 @@ func (w *WebSub) deliver(ctx context.Context, s subscription, body []byte, kind 
 }
 
 // pend stores the body as a pending download, as robot does.
-func (w *WebSub) pend(ctx context.Context, s subscription, p polled, body, digest []byte, kind string) (kept bool, err error) {
-	now := w.Store.Now()
+func (w *WebSub) pend(ctx context.Context, s subscription, p polled, body []byte, all deliveries, kind string) (kept bool, err error) {
+	now, digest := w.Store.Now(), sha256.Sum256(body)
 	poll, last := p.poll, p.poll.AsOf
 	poll.AsOf = max(now.UnixMilli(), last+1)
 	key, err := w.Blobs.PutCached(ctx, table.BodyKey(now, fmt.Sprintf("%d-%d", s.source, poll.AsOf)), body)
@@ -156,14 +191,41 @@ func (w *WebSub) pend(ctx context.Context, s subscription, p polled, body, diges
 		}
 		tx.Emit(flow.FeedFetched.Encode(poll))
 		err = table.HandOver(tx, table.Download{Source: s.source, Kind: "feed", AsOf: poll.AsOf, URL: p.url, Type: kind[:min(len(kind), mostChallenge)],
-			ETag: p.etag, Modified: p.modified, Blob: key, Body: digest, Pushed: true, Hubs: p.hubs, Self: p.self})
+			ETag: p.etag, Modified: p.modified, Blob: key, Body: digest[:16], Pushed: true, Hubs: p.hubs, Self: p.self})
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(notePing, s.id, tx.Now().UnixMilli())
+		_, err = tx.Exec(noteBody, s.id, tx.Now().UnixMilli(), []byte(all))
 		return err
 	})
 	return kept, err
+}
+
+// deliveries are the digests of the bodies of a subscription that were read, deliverySize
+// bytes each, the newest last.
+type deliveries []byte
+
+const (
+	deliverySize   = 8
+	mostDeliveries = 256
+)
+
+func (w *WebSub) deliveries(ctx context.Context, s subscription) (d deliveries, err error) {
+	return d, w.Store.Row(ctx, delivered, s.id).Scan((*[]byte)(&d))
+}
+
+func (d deliveries) has(digest []byte) bool {
+	for known := range slices.Chunk(d, deliverySize) {
+		if bytes.Equal(known, digest[:deliverySize]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (d deliveries) with(digest []byte) deliveries {
+	d = append(slices.Clone(d), digest[:deliverySize]...)
+	return d[max(len(d)-mostDeliveries*deliverySize, 0):]
 }
 
 // owe notes that the source must be polled for what a ping announced.

@@ -185,3 +185,25 @@ func TestAPingWhileAnAnswerIsOutstandingIsNotLost(t *testing.T) {
 		})
 	}
 }
+
+func TestAReplayedDeliveryChangesNothing(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.source(1, topic, hub, topic)
+		w.wait(2 * time.Second)
+		r := w.subscribe()
+		for _, body := range []string{"one", "two"} {
+			w.ping(r.callback(), body, r.signed(body))
+			w.read()
+			w.wait(2 * time.Second)
+		}
+		before := w.poll()
+		w.ping(r.callback(), "one", r.signed("one")) // somebody has kept it
+		if after := w.poll(); after.asOf != before.asOf || after.pending != 0 || !w.subscription(1).owed {
+			t.Errorf("%+v, before %+v; the source is polled for the truth: %v", after, before, w.subscription(1).owed)
+		}
+		w.ping(r.callback(), "three", r.signed("three"))
+		if after := w.poll(); after.asOf <= before.asOf {
+			t.Error("a new one is not read any more")
+		}
+	})
+}

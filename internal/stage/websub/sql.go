@@ -30,6 +30,8 @@ const (
 	noteVerify = `UPDATE websub SET state = 'active', verified = $2, until = $3, due = $4, attempts = 0, problem = '' WHERE id = $1`
 	noteDenied = `UPDATE websub SET state = 'denied', until = 0, due = $2, problem = $3 WHERE id = $1`
 	notePing   = `UPDATE websub SET pinged = $2 WHERE id = $1`
+	delivered  = `SELECT COALESCE(delivered, '') FROM websub WHERE id = $1`
+	noteBody   = `UPDATE websub SET pinged = $2, delivered = $3 WHERE id = $1`
 	noteOwed   = `UPDATE websub SET pinged = $2, owed = $2 WHERE id = $1`
 	dropRow    = `DELETE FROM websub WHERE id = $1`
 

@@ -58,10 +58,11 @@ type WebSub struct {
 
 	start sync.Once
 	wake  chan struct{}
-	// mu guards busy and rest.
-	mu   sync.Mutex
-	busy map[string]bool      // hosts of hubs with a request under way
-	rest map[string]time.Time // end of the back-off, by host
+	// mu guards busy, rest and bodies.
+	mu     sync.Mutex
+	busy   map[string]bool      // hosts of hubs with a request under way
+	rest   map[string]time.Time // end of the back-off, by host
+	bodies map[string]int       // bodies that are being received, by the host of the hub
 
 	slots  chan struct{} // one per body in memory
 	taking sync.Map      // subscriptions with a delivery under way
@@ -92,6 +93,7 @@ func (w *WebSub) prepare() {
 	w.start.Do(func() {
 		w.wake, w.slots = make(chan struct{}, 1), make(chan struct{}, mostBodies)
 		w.busy, w.rest = map[string]bool{}, map[string]time.Time{}
+		w.bodies = map[string]int{}
 	})
 }
 
