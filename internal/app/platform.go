@@ -66,6 +66,7 @@ func Open(ctx context.Context, c Config, dir string, log *slog.Logger) (*Platfor
 	p := &Platform{Config: c, Metrics: obs.New(), Logger: log, dir: dir}
 	host, _ := os.Hostname()
 	p.Owner = fmt.Sprintf("%s-%d-%s", cmp.Or(host, "host"), os.Getpid(), rand.Text()[:8])
+	p.observe()
 	for _, open := range []func(context.Context, string) error{p.openStore, p.openBlobs, p.openBus} {
 		if err := open(ctx, dir); err != nil {
 			return nil, errors.Join(err, p.Close())

@@ -94,8 +94,8 @@ func namesOf(roles []Role, asked []string) (names []string) {
 }
 
 func scheduleRole(p *Platform) (unit, error) {
-	s := &schedule.Schedule{Store: p.Store, Config: p.Config.Schedule, Log: p.log("schedule")}
-	return unit{handlers: s.Handlers(), runs: runs{s.Run}}, nil
+	s := &schedule.Schedule{Store: p.Store, Config: p.Config.Schedule, Metrics: p.Metrics, Log: p.log("schedule")}
+	return unit{handlers: s.Handlers(), runs: runs{s.Run, s.Watch}}, nil
 }
 
 func robotRole(p *Platform) (unit, error) {

@@ -24,8 +24,10 @@ var scans = map[string]string{
 	"media.waitingDocuments": "documents that wait, from an index of them alone, up to the limit",
 	"desk.readAudit":         "the newest changes, up to the limit",
 	// Sums, asked for by a person or once a sweep.
-	"search.sumClicks":  "clicks that belong to an experiment",
-	"websub.countState": "a metric; a subscription has one short row",
+	"search.sumClicks":       "clicks that belong to an experiment",
+	"schedule.countSources":  "a metric, once a minute",
+	"schedule.wantedFetches": "pictures that are still to be fetched, from an index of them alone, up to the limit",
+	"websub.countState":      "a metric; a subscription has one short row",
 	// Work that is under way, from an index of it alone.
 	"robot.wantedPolls": "polls that are under way",
 	"websub.whatIsDue":  "pings for which a poll is owed",

@@ -22,6 +22,27 @@ type Set struct {
 	counters map[string]*prometheus.CounterVec
 	times    map[string]*prometheus.HistogramVec
 	gauges   map[string]*prometheus.GaugeVec
+	helps    map[string]string
+}
+
+// Metric names of which the buckets are not the usual ones.
+var buckets = map[string][]float64{
+	"courant_pages_fetched_to_live_seconds": {.05, .1, .5, 1, 2, 5, 10, 30, 60, 120, 300, 900, 3600, 6 * 3600, 24 * 3600},
+}
+
+var usualBuckets = []float64{.0005, .001, .005, .01, .05, .1, .5, 1, 2, 5, 10, 30, 60}
+
+// Explain sets the help texts of metrics by name. It must be called before they are used.
+func (s *Set) Explain(helps map[string]string) { s.helps = helps }
+
+// Func adds a gauge that is read when the metrics are; labels alternate names and values.
+func (s *Set) Func(name string, value func() float64, labels ...string) {
+	names, values := split(labels)
+	fixed := prometheus.Labels{}
+	for i := range names {
+		fixed[names[i]] = values[i]
+	}
+	s.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: s.help(name), ConstLabels: fixed}, value))
 }
 
 // New returns a Set with the metrics of the Go runtime and the process.
@@ -57,7 +78,7 @@ func (s *Set) Gauge(name string, value float64, labels ...string) {
 	defer s.mu.Unlock()
 	g := s.gauges[name]
 	if g == nil {
-		g = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help(name)}, names)
+		g = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: s.help(name)}, names)
 		s.registry.MustRegister(g)
 		s.gauges[name] = g
 	}
@@ -90,7 +111,7 @@ func (s *Set) counter(name string, labels []string) *prometheus.CounterVec {
 	if c := s.counters[name]; c != nil {
 		return c
 	}
-	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help(name)}, labels)
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: s.help(name)}, labels)
 	s.registry.MustRegister(c)
 	s.counters[name] = c
 	return c
@@ -102,15 +123,26 @@ func (s *Set) time(name string, labels []string) *prometheus.HistogramVec {
 	if h := s.times[name]; h != nil {
 		return h
 	}
-	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help(name),
-		Buckets: []float64{.0005, .001, .005, .01, .05, .1, .5, 1, 2, 5, 10, 30, 60}}, labels)
+	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: s.help(name),
+		Buckets: bucketsOf(name)}, labels)
 	s.registry.MustRegister(h)
 	s.times[name] = h
 	return h
 }
 
-// help makes the help text from the name: courant_a_b gives "a b".
-func help(name string) string {
+func bucketsOf(name string) []float64 {
+	if b := buckets[name]; b != nil {
+		return b
+	}
+	return usualBuckets
+}
+
+// help is the text of a metric; without one it is made from the name: courant_a_b gives
+// "a b".
+func (s *Set) help(name string) string {
+	if text := s.helps[name]; text != "" {
+		return text
+	}
 	return strings.ReplaceAll(strings.TrimPrefix(name, "courant_"), "_", " ")
 }
 

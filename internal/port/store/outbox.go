@@ -153,6 +153,13 @@ func (r Relay) old(ctx context.Context, age time.Duration) (entries []entry, err
 	return entries, err
 }
 
+// Outbox is how many rows wait to be published, up to most, and since when the oldest does.
+func (s *Store) Outbox(ctx context.Context, most int) (n int, oldest time.Time, err error) {
+	var seq int64
+	err = s.Row(ctx, countOutbox, most).Scan(&n, &seq)
+	return n, time.UnixMicro(seq >> 12), err
+}
+
 func scanEntry(rows Rows) (entry, error) {
 	var e entry
 	var text []byte

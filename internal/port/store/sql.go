@@ -1,12 +1,13 @@
 package store
 
 const (
-	putOutbox  = `INSERT INTO outbox (seq, messages) VALUES ($1, $2)`
-	oldOutbox  = `SELECT seq, messages FROM outbox WHERE seq < $1 ORDER BY seq LIMIT $2`
-	dropOutbox = `DELETE FROM outbox WHERE seq = $1`
-	probeRoom  = `INSERT INTO outbox (seq, messages) VALUES (0, $1)`
-	probeRead  = `SELECT seq FROM outbox LIMIT 1`
-	probeDone  = `DELETE FROM outbox WHERE seq = 0`
+	putOutbox   = `INSERT INTO outbox (seq, messages) VALUES ($1, $2)`
+	oldOutbox   = `SELECT seq, messages FROM outbox WHERE seq < $1 ORDER BY seq LIMIT $2`
+	countOutbox = `SELECT COUNT(*), COALESCE(MIN(seq), 0) FROM (SELECT seq FROM outbox ORDER BY seq LIMIT $1) AS part`
+	dropOutbox  = `DELETE FROM outbox WHERE seq = $1`
+	probeRoom   = `INSERT INTO outbox (seq, messages) VALUES (0, $1)`
+	probeRead   = `SELECT seq FROM outbox LIMIT 1`
+	probeDone   = `DELETE FROM outbox WHERE seq = 0`
 
 	takeLease = `INSERT INTO leases (name, owner, until, epoch) VALUES ($1, $2, $3, 1)
 		ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until = excluded.until,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/courant-platform/courant/internal/flow"
+	"github.com/courant-platform/courant/internal/kit/obs"
 	"github.com/courant-platform/courant/internal/kit/setting"
 	"github.com/courant-platform/courant/internal/port/bus"
 	"github.com/courant-platform/courant/internal/port/store"
@@ -33,9 +34,10 @@ func Defaults() Config {
 
 // Schedule is the stage.
 type Schedule struct {
-	Store  *store.Store
-	Config Config
-	Log    *slog.Logger
+	Store   *store.Store
+	Config  Config
+	Metrics *obs.Set
+	Log     *slog.Logger
 
 	healed time.Time // when heal ran last; only Run uses it
 }

@@ -25,6 +25,17 @@ const (
 	lateDue = `SELECT due FROM polls WHERE due > $1 AND due < $2 AND EXISTS (` + adapted + `) LIMIT 1`
 	healDue = `UPDATE polls SET due = $2 WHERE due > $1 AND EXISTS (` + adapted + `)`
 	nextDue = `SELECT due FROM polls ORDER BY due LIMIT 1`
+
+	// Work that should have been taken up by now, for metrics: $1 is the time, $2 the most rows that are counted.
+	overduePolls  = `SELECT COUNT(*), COALESCE(MIN(due), 0) FROM (SELECT due FROM polls WHERE due <= $1 ORDER BY due LIMIT $2) AS part`
+	dueFound      = `SELECT COUNT(*), COALESCE(MIN(due), 0) FROM (SELECT due FROM documents WHERE state = 0 AND due <= $1 ORDER BY due LIMIT $2) AS part`
+	dueWaiting    = `SELECT COUNT(*), COALESCE(MIN(due), 0) FROM (SELECT due FROM documents WHERE state = 1 AND due <= $1 ORDER BY due LIMIT $2) AS part`
+	dueReady      = `SELECT COUNT(*), COALESCE(MIN(due), 0) FROM (SELECT due FROM documents WHERE state = 2 AND due <= $1 ORDER BY due LIMIT $2) AS part`
+	dueBatches    = `SELECT COUNT(*), COALESCE(MIN(due), 0) FROM (SELECT due FROM batches WHERE due <= $1 ORDER BY due LIMIT $2) AS part`
+	wantedFetches = `SELECT COUNT(*) FROM (SELECT partition FROM fetches WHERE answered = 0 LIMIT $1) AS part`
+	countSources  = `SELECT COUNT(*), COALESCE(SUM(CASE WHEN gone_since = 0 AND checked = 0 THEN 1 ELSE 0 END), 0),
+		COALESCE(SUM(CASE WHEN gone_since = 0 AND checked > 0 AND failures > 0 THEN 1 ELSE 0 END), 0),
+		COALESCE(SUM(CASE WHEN gone_since > 0 THEN 1 ELSE 0 END), 0) FROM answers`
 )
 
 // dueSource is a source with all that its next poll depends on.
