@@ -35,10 +35,12 @@ type attack func(ctx context.Context, server string, c *counts)
 
 // attacks are what one address may do, by name.
 var attacks = map[string]attack{
-	"listing":  func(ctx context.Context, s string, c *counts) { loop(ctx, 80, s, "/api/v1/pages?limit=1000", c) },
-	"at once":  atOnce,
-	"slow":     slow,
-	"polls":    func(ctx context.Context, s string, c *counts) { loop(ctx, 1000, s, "/api/v1/changes?after=10000&wait=30s", c) },
+	"listing": func(ctx context.Context, s string, c *counts) { loop(ctx, 80, s, "/api/v1/pages?limit=1000", c) },
+	"at once": atOnce,
+	"slow":    slow,
+	"polls": func(ctx context.Context, s string, c *counts) {
+		loop(ctx, 1000, s, "/api/v1/changes?after=10000&wait=30s", c)
+	},
 	"searches": searches,
 }
 

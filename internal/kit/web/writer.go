@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"time"
@@ -58,7 +59,7 @@ func (w *Writer) ReadFrom(from io.Reader) (sent int64, err error) {
 		sent += n
 		w.Bytes += n
 	}
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = nil
 	}
 	return sent, err
