@@ -68,7 +68,7 @@ func command() *cobra.Command {
 	p.StringVar(&f.server, "server", os.Getenv("COURANT_SERVER"), "URL of a running courant, such as http://127.0.0.1:8080")
 	p.StringVar(&f.token, "token", os.Getenv("COURANT_TOKEN"), "token for --server")
 	p.BoolVar(&f.json, "json", false, "print JSON, one object per line, and nothing for an empty result")
-	root.AddCommand(f.run(), f.parse(), f.fetch(), f.source(), f.host(), f.importFiles(), f.page(), f.story(), f.search(), f.zone(), f.plan(), f.backup(), f.restore(), f.roles(), f.showConfig(), f.version())
+	root.AddCommand(f.run(), f.parse(), f.fetch(), f.source(), f.host(), f.importFiles(), f.page(), f.story(), f.search(), f.zone(), f.plan(), f.backup(), f.check(), f.restore(), f.roles(), f.showConfig(), f.version())
 	return root
 }
 

@@ -219,3 +219,9 @@ func checkRestore(c Config, b *Backed, from string) error {
 	}
 	return nil
 }
+
+// CheckDatabase returns what is wrong with the structures of a SQLite file, one line for
+// each fault.
+func CheckDatabase(ctx context.Context, name string) ([]string, error) {
+	return sqlite.Check(ctx, name)
+}

@@ -1,6 +1,8 @@
 package table
 
 import (
+	"context"
+
 	"time"
 
 	"github.com/courant-platform/courant"
@@ -59,4 +61,10 @@ type Requeued struct {
 func Requeue(tx *store.Tx, q Requeued) (bool, error) {
 	n, err := tx.Exec(requeue, q.URL, q.Source, q.AsOf, q.State, q.Missing, q.Due.UnixMilli(), q.Trace)
 	return n == 1, err
+}
+
+// PictureWidth is the width of the stored picture with a content, in pixels;
+// courant.NotFound if there is none.
+func PictureWidth(ctx context.Context, s *store.Store, content string) (width int, err error) {
+	return width, s.Row(ctx, widthOfPicture, content).Scan(&width)
 }

@@ -31,7 +31,8 @@ const (
 
 	readBody = `SELECT document FROM bodies WHERE page = $1`
 
-	readPicture = `SELECT content, type, size, width, height, variants FROM media WHERE hash = $1 AND state = 1`
+	widthOfPicture = `SELECT width FROM media WHERE content = $1 AND state = 1 LIMIT 1`
+	readPicture    = `SELECT content, type, size, width, height, variants FROM media WHERE hash = $1 AND state = 1`
 
 	requeue = `INSERT INTO documents (url, address, source, rank, as_of, state, missing, due, fetched, content, trace)
 		SELECT p.url, p.address, p.source, p.rank, p.as_of, CAST($4 AS INTEGER), CAST($5 AS INTEGER), CAST($6 AS BIGINT),

@@ -46,6 +46,7 @@ func (a *API) Register(mux *http.ServeMux) {
 	mux.HandleFunc("DELETE /api/v1/sources/{name}", a.act(a.removeSource))
 	mux.HandleFunc("POST /api/v1/sources/{name}/ask", a.act(a.askSource))
 	mux.HandleFunc("GET /api/v1/audit", a.admin(a.audit))
+	mux.HandleFunc("POST /api/v1/check", a.admin(a.check))
 	a.registerSubscriptions(mux)
 	mux.HandleFunc("GET /api/v1/hosts", a.admin(a.hosts))
 	mux.HandleFunc("GET /api/v1/host", a.admin(a.host))

@@ -26,6 +26,8 @@ const (
 	floorOfHost   = `SELECT id FROM pages WHERE NOT withdrawn AND host = $1 AND id < $2 ORDER BY id DESC LIMIT 1 OFFSET $3`
 	floorOfStored = `SELECT stored, id FROM pages WHERE NOT withdrawn AND (stored, id) < ($1, $2) AND stored >= $3 ORDER BY stored DESC, id DESC LIMIT 1 OFFSET $4`
 
+	listPictures = `SELECT hash, url, content, width, type, variants FROM media WHERE state = 1 AND hash > $1 ORDER BY hash LIMIT $2`
+
 	pageState   = `SELECT withdrawn, id FROM pages WHERE url = $1`
 	readEvents  = `SELECT e.trace FROM events e JOIN pages p ON p.id = e.page WHERE p.url = $1 ORDER BY e.at`
 	readWaiting = `SELECT state, missing, trace FROM documents WHERE url = $1`

@@ -16,6 +16,7 @@ import (
 	"github.com/courant-platform/courant/internal/kit/web"
 	"github.com/courant-platform/courant/internal/port/blob"
 	"github.com/courant-platform/courant/internal/port/store"
+	"github.com/courant-platform/courant/internal/table"
 )
 
 var mediaName = regexp.MustCompile(`^[0-9a-f]{64}/[0-9]{1,5}(-[0-9a-f]{16})?\.(jpeg|png|gif|webp)$`)
@@ -95,8 +96,7 @@ func (s *Serve) compare(ctx context.Context, name, sum string) error {
 // isOldVariant reports whether a file is a smaller version that was made before those had a
 // digest in their names.
 func (s *Serve) isOldVariant(ctx context.Context, name string) (bool, error) {
-	var width int
-	err := s.Store.Row(ctx, readWidth, name[:64]).Scan(&width)
+	width, err := table.PictureWidth(ctx, s.Store, name[:64])
 	if store.NoRow(err) {
 		return false, nil
 	}
@@ -110,8 +110,7 @@ func (s *Serve) wantPicture(ctx context.Context, name string) {
 		return
 	}
 	content := name[:64]
-	var width int
-	err := s.Store.Row(ctx, readWidth, content).Scan(&width)
+	_, err := table.PictureWidth(ctx, s.Store, content)
 	if store.NoRow(err) {
 		return // nobody has such a picture
 	}

@@ -7,7 +7,6 @@ const (
 	readBody     = `SELECT html FROM bodies WHERE page = $1`
 	readDocument = `SELECT b.document, p.rank, COALESCE(NULLIF(s.title, ''), r.title, ''), COALESCE(s.name, '')
 		FROM bodies b JOIN pages p ON p.id = b.page LEFT JOIN sources s ON s.id = p.source LEFT JOIN readings r ON r.source = s.id WHERE b.page = $1`
-	readWidth    = `SELECT width FROM media WHERE content = $1 AND state = 1 LIMIT 1`
 	countSources = `SELECT COUNT(*) FROM (SELECT 1 FROM sources LIMIT $1) AS part`
 	countWaiting = `SELECT COUNT(*) FROM (SELECT 1 FROM documents LIMIT $1) AS part`
 	newestPages  = `SELECT p.address, p.title, ` + table.Publisher + `, p.picture, p.published, p.stored
