@@ -75,6 +75,17 @@ func (w *world) ask(ctx context.Context, from, path string) *httptest.ResponseRe
 	return out
 }
 
+// said returns whom the handler has answered since it was last asked for with clear.
+func (w *world) said(clear bool) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := slices.Clone(w.answered)
+	if clear {
+		w.answered = nil
+	}
+	return all
+}
+
 func (w *world) has(t *testing.T, want ...string) {
 	t.Helper()
 	w.mu.Lock()
@@ -110,7 +121,7 @@ func TestTwoClientsShareByTime(t *testing.T) {
 		time.Sleep(300 * time.Millisecond)
 		synctest.Wait()
 		n := map[string]int{}
-		for _, who := range w.answered {
+		for _, who := range w.said(false) {
 			n[who[:1]]++
 		}
 		if n["a"] < 4 || n["a"] > 6 || n["b"] < 11 {
@@ -127,7 +138,7 @@ func TestTheCheapestRequestOfAClientIsFirst(t *testing.T) {
 			w.ask(t.Context(), "a", path)
 			time.Sleep(time.Second)
 		}
-		w.answered = nil
+		w.said(true)
 		for _, path := range []string{"/list/90ms", "/list/91ms", "/list/92ms", "/page/2ms", "/page/3ms"} {
 			w.ask(t.Context(), "a", path)
 		}
@@ -156,7 +167,7 @@ func TestAClientWithTooManyRequestsIsRefusedAndOthersAreNot(t *testing.T) {
 		fourth := w.ask(t.Context(), "a", "/list/10ms")
 		other := w.ask(t.Context(), "b", "/list/10ms")
 		refused(t, fourth, http.StatusTooManyRequests)
-		if other.Code != 0 || !slices.Contains(w.answered, "b/list/10ms") {
+		if other.Code != 0 || !slices.Contains(w.said(false), "b/list/10ms") {
 			t.Errorf("the other client is answered %d", other.Code)
 		}
 		time.Sleep(time.Second)
@@ -178,7 +189,7 @@ func TestWhenThereAreTooManyTheClientWithMostMakesRoom(t *testing.T) {
 		next := w.ask(t.Context(), "a", "/list/10ms")
 		refused(t, last, http.StatusTooManyRequests)
 		refused(t, next, http.StatusServiceUnavailable)
-		if other.Code != 0 || !slices.Contains(w.answered, "b/list/10ms") {
+		if other.Code != 0 || !slices.Contains(w.said(false), "b/list/10ms") {
 			t.Errorf("the other client is answered %d", other.Code)
 		}
 		time.Sleep(time.Second)
@@ -328,8 +339,8 @@ func TestWhatAClientHadCountsAlsoIfItWaitsForEachAnswer(t *testing.T) {
 		w.ask(t.Context(), "cheap", "/list/2ms")
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if cheap, dear := slices.Index(w.answered, "cheap/list/2ms"), slices.Index(w.answered, "dear/list/1ms"); cheap > 4 || dear < 7 {
-			t.Errorf("the cheap one is answered as number %d, the dear one as %d: %v", cheap, dear, w.answered)
+		if cheap, dear := slices.Index(w.said(false), "cheap/list/2ms"), slices.Index(w.said(false), "dear/list/1ms"); cheap > 4 || dear < 7 {
+			t.Errorf("the cheap one is answered as number %d, the dear one as %d: %v", cheap, dear, w.said(false))
 		}
 	})
 }

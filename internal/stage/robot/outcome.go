@@ -112,4 +112,7 @@ func (r *Robot) keepWait(ctx context.Context, h *host, v verdict) {
 	if err != nil {
 		r.Log.Warn("back-off not stored", "host", h.origin, "error", err)
 	}
+	if v.why != "" && failures == 1 {
+		r.Log.Info("host in back-off", "host", h.origin, "for", time.Until(v.next).Round(time.Second), "reason", v.reason)
+	}
 }

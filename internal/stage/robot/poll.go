@@ -239,6 +239,21 @@ func (r *Robot) answerPoll(ctx context.Context, h *host, p *polled, a *client.An
 	})
 	if err != nil {
 		r.Log.Warn("response not stored", "url", p.url, "error", err)
+		return
+	}
+	r.tell(p, status, problem)
+}
+
+// tell logs that a source begins to fail, works again, or is gone.
+func (r *Robot) tell(p *polled, status int, problem string) {
+	log := r.Log.With("source", p.source, "url", p.home)
+	switch {
+	case status == http.StatusGone:
+		log.Warn("source is gone; it is not polled any more")
+	case problem != "" && p.failures == 0:
+		log.Warn("source begins to fail", "status", status, "problem", problem)
+	case problem == "" && p.failures > 0:
+		log.Info("source works again", "failures", p.failures)
 	}
 }
 
@@ -284,6 +299,7 @@ func (r *Robot) pend(ctx context.Context, h *host, p *polled, a *client.Answer) 
 		}
 		return err
 	})
+	r.tell(p, a.Status, "")
 }
 
 // writeFor runs f in a transaction, if the host is still ours.
